@@ -147,6 +147,7 @@ const copied: readonly FactType[] = [
   "user.said",
   "turn.begun",
   "model.replied",
+  "reply.interrupted",
   "call.finished",
   "context.compacted",
   "turn.ended",

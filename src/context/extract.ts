@@ -97,7 +97,7 @@ function messagesIn(facts: readonly Fact[], shown: readonly string[]): Said[] {
   let sawUpTo = 0;
   const without = new Set<number>();
   for (const fact of facts) {
-    if (fact.type !== "turn.begun" && fact.type !== "model.replied") continue;
+    if (fact.type !== "turn.begun" && fact.type !== "model.replied" && fact.type !== "reply.interrupted") continue;
     sawUpTo = Math.max(sawUpTo, fact.data.sawUpTo);
     for (const seq of fact.data.without ?? []) without.add(seq);
   }
@@ -166,6 +166,8 @@ export function decisionsIn(facts: readonly Fact[], calls: ReadonlyMap<string, C
         return [`Rule taken back by the person: ${fact.data.rule}`];
       case "turn.interrupted":
         return [fact.data.to === "cancel" ? "The person stopped the turn." : "The person interrupted the turn."];
+      case "reply.interrupted":
+        return fact.data.text === "" ? [] : [`The person interrupted while you wrote: ${words(fact.data.text)}`];
       default:
         return [];
     }

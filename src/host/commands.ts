@@ -9,7 +9,7 @@ import { isRetryable, untilWritten } from "../journal/store/retry.ts";
 import { isPromised, type Appended, type InboundFact, type Store } from "../journal/store/store.ts";
 import { withoutRewound } from "../protocol/facts/rewound.ts";
 import type { TurnLimits } from "../protocol/facts/silence.ts";
-import { createMail } from "../protocol/facts/unseen.ts";
+import { createMail, unseenMessages } from "../protocol/facts/unseen.ts";
 import type { Command, CommandReply, Host } from "../protocol/host/host.ts";
 import { refusalOf } from "../protocol/host/refusal.ts";
 import { MAX_IMAGES, type GivenImage, type ImagePart } from "../protocol/image.ts";
@@ -26,7 +26,7 @@ import { undoCommand } from "./commands/requests/undo.ts";
 import { rewindCommands } from "./commands/rewind.ts";
 import { sessionCommands } from "./commands/session.ts";
 import { surroundingsCommands } from "./commands/surroundings.ts";
-import { turnCommands } from "./commands/turn.ts";
+import { readingNow, turnCommands } from "./commands/turn.ts";
 
 /** Time for which a command is tried on a journal that another process keeps busy. */
 const BUSY_MS = 30_000;
@@ -89,7 +89,7 @@ export function createCommands({ check, ...given }: Given): Host["send"] {
 function messageCommands(parts: CommandParts): Handlers<"say" | "withdraw"> {
   const { store, expand, keepDir, runner, personOf, leaving } = parts;
   return {
-    async say({ session, text, images: given = [], id = randomUUID(), limits, ...sender }) {
+    async say({ session, text, images: given = [], id = randomUUID(), limits, when = "next", ...sender }) {
       const { by, surface } = sender;
       const name = personOf?.(sender);
       const row = existingSession(store, session);
@@ -111,7 +111,7 @@ function messageCommands(parts: CommandParts): Handlers<"say" | "withdraw"> {
       if ((runner.of(session)?.log?.unseen().length ?? 0) >= QUEUED_MESSAGES)
         throw new SageError("queue-full", reason("messages-wait", { limit: QUEUED_MESSAGES }));
       const images = given.length === 0 ? [] : keepImages(keepDir(row), given);
-      const written = store.append(session, {
+      const said = {
         key: saidKey(id),
         type: "user.said",
         at: Date.now(),
@@ -124,8 +124,14 @@ function messageCommands(parts: CommandParts): Handlers<"say" | "withdraw"> {
           ...(expanded !== undefined && { expanded }),
           ...(limits && { limits }),
         },
-      });
-      const { fact } = isPromised(written) ? await written : written;
+      } as const;
+      const before = store.fact(session, said.key); // it waits, or was read, or taken back
+      const waits = !before || unseenMessages(store.since(session, 0)).some(({ key }) => key === said.key);
+      const facts = when === "now" && waits ? readingNow(parts, session, said, sender) : [];
+      const written = store.appendAll([...facts, { session, fact: said }]);
+      const appended = (isPromised(written) ? await written : written).at(-1) as Appended | SageError;
+      if (appended instanceof SageError) throw appended;
+      const { fact } = appended;
       runner.wake(session);
       if (!runner.of(session))
         void import("./run/after-rewind.ts")

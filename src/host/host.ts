@@ -117,6 +117,9 @@ export function createHost(parts: HostParts): LocalHost {
     rulesKept: parts.rulesKept ?? parts.surroundings,
     keptElsewhere: parts.elsewhere?.kept,
     watched: (session) => watchers.has(session),
+    // Text that a stopped attempt has streamed is left there for a moment.
+    isReplying: (session) =>
+      runner.of(session)?.log?.stopped === undefined && blocks.of(session).some(({ kind }) => kind !== "state"),
     leaving: leaving.signal,
   });
 

@@ -91,6 +91,7 @@ function listening(scope: ModelScope, alive: () => void): ModelScope {
       alive();
       scope.reasoning(delta);
     },
+    calling: (tool) => scope.calling?.(tool),
     retry: (why) => scope.retry(why),
   };
 }

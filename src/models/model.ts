@@ -23,6 +23,8 @@ export type ModelScope = {
   readonly signal: AbortSignal;
   text(delta: string): void;
   reasoning(delta: string): void;
+  /** A call of this tool begins; its input is still to come. */
+  calling?(tool: string): void;
   /** A new attempt begins, for this reason: text that was shown so far is void. */
   retry(reason: Reason): void;
 };

@@ -6,6 +6,7 @@ import { personName } from "../base/name.ts";
  *   t0                           turn.begun            t0.ended                turn.ended
  *   t0/joined0                   guest.joined          t0/parked0              guest.parked, of a turn that a guest runs
  *   t0/3/model                   model.replied         t0/3/judged             calls.judged, of the whole step
+ *   t0/3/interrupted             reply.interrupted, in the place of a reply
  *   t0/3/1/permit0               input.requested       t0/3/1/permit0.resolved input.resolved
  *   t0/3/1/permit0/inquiry/…     inquiry.made          ….replied               inquiry.replied
  *   t0/3/1/judged1               calls.judged, of this call alone, after round 0
@@ -97,7 +98,7 @@ export function placeInConversation(key: string): { call?: number } | undefined 
   if (step === undefined || within?.length !== 0) return undefined;
   const above = key.slice(0, key.lastIndexOf("/"));
   if (call !== undefined) return above === call ? { call: Number(call.slice(step.length + 1)) } : undefined;
-  const isSpoken = what === stepKeys.model || what === stepKeys.compact || what === stepKeys.compactAll;
+  const isSpoken = what !== undefined && spoken.has(what);
   return above === step && isSpoken && end === undefined ? {} : undefined;
 }
 
@@ -168,12 +169,18 @@ export const stepKeys = {
   compact: "compact",
   /** The provider refused it. */
   compactAll: "compact1",
+  /** The reply was interrupted: the next one has a step of its own. */
+  interrupted: "interrupted",
   /** Too many refusals in a row. */
   paused: "paused",
   spinning: "spinning",
   /** A limit of spending was reached before this step. */
   limit: "limit",
 } as const;
+
+const spoken: ReadonlySet<string> = new Set([
+  ...([stepKeys.model, stepKeys.interrupted, stepKeys.compact, stepKeys.compactAll] as const),
+]);
 
 /** Keys below a call. `number` counts its judgements, `run` its runs: a person may want it to run again. */
 export const callKeys = {
@@ -235,6 +242,8 @@ export const escalatedKey = (requestKey: string, n: number): string => `escalate
 /** A request from outside of Sage. Nothing of a turn lies here, and no outsider writes anywhere else. */
 export const askedKey = (id: string): string => `asked/${id}`;
 export const interruptKey = (id: string): string => `interrupt/${id}`;
+/** A message is read now once, by its key. */
+export const readNowKey = (message: string): string => interruptKey(`now/${message}`);
 export const titleKey = (id: string): string => `title/${id}`;
 export const removedKey = (id: string): string => `removed/${id}`;
 /** A rule that a person gave outside of any request. */

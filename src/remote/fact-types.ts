@@ -34,6 +34,7 @@ const known: Readonly<Record<FactType, true>> = {
   "rule.removed": true,
   "draft.saved": true,
   "turn.interrupted": true,
+  "reply.interrupted": true,
   "turn.ended": true,
 };
 

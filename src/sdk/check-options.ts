@@ -26,7 +26,7 @@ import type { Skill } from "../context/skills.ts";
 import type { HostParts } from "./host.ts";
 import type { RunOptions, SdkOptions } from "./options.ts";
 import type { ExecutorConfig } from "./executor.ts";
-import type { InterruptOptions } from "./run.ts";
+import type { InterruptOptions, SayOptions } from "./run.ts";
 import type { TurnOptions } from "./turns.ts";
 
 /** Entries whose options are checked, by the names that embedders know. */
@@ -79,6 +79,11 @@ const makers = {
     } satisfies Shape<TurnOptions>),
   interrupt: () =>
     z.strictObject({ cancel: z.boolean().optional(), by: text().optional() } satisfies Shape<InterruptOptions>),
+  say: () =>
+    z.strictObject({
+      when: z.enum(["now", "next"]).optional(),
+      by: text().optional(),
+    } satisfies Shape<SayOptions>),
   answerQuestion: () => z.strictObject({ by: text().optional() }),
   answerAll: () => z.strictObject({ by: text().optional() }),
   inquire: () => z.strictObject({ by: text().optional(), requestId: text().optional(), signal: signal().optional() }),

@@ -12,12 +12,17 @@ export type RunEvent = { type: "fact"; fact: Fact } | { type: "delta"; delta: De
 /** `pause` keeps the turn open, `cancel` ends it. */
 export type InterruptOptions = { cancel?: boolean; by?: string };
 
+/** `now` interrupts the step under way, and the turn goes on with the message; otherwise the next request to the model has it. */
+export type SayOptions = { when?: "now" | "next"; by?: string };
+
 /** A run under way: await its result, iterate its facts and deltas. Earlier facts come first; without a reader nothing is kept. */
 export type Run<Result = AgentOutcome, Event = RunEvent> = Promise<Result> &
   AsyncIterable<Event> & {
     readonly session: string;
     /** Pauses the turn, which goes on with `resume` or with the next message; `cancel: true` ends it. A request that waits is cancelled. */
-    interrupt(options?: InterruptOptions): Promise<"pause" | "cancel" | "nothing">;
+    interrupt(options?: InterruptOptions): Promise<"pause" | "cancel" | "now" | "nothing">;
+    /** A word to the turn that runs. */
+    say(text: string, options?: SayOptions): Promise<void>;
   };
 
 type RunParts<Result, Event> = {
@@ -46,6 +51,13 @@ export function createRun<Result, Event = RunEvent>(parts: RunParts<Result, Even
       const reply = await host().send({ type: "interrupt", session, cancel, by, surface: "sdk" });
       if (reply.ok) return reply.to;
       throw errorOf(reply);
+    },
+    async say(text: string, options: SayOptions = {}) {
+      const { when = "next", by = "caller" } = checkOptions("say", options);
+      await begun;
+      parts.checkOpen();
+      const reply = await host().send({ type: "say", session, text, when, by, surface: "sdk" });
+      if (!reply.ok) throw errorOf(reply);
     },
     [Symbol.asyncIterator]: () => eventsOf(parts) as AsyncGenerator<Event>,
   });

@@ -26,7 +26,9 @@ export function noteOf(item: Item, t: Texts, me?: Sender): Note | undefined {
       return { tone: "dim", line: t.compacted(item.tokens.before, item.tokens.after) };
     case "interrupted":
       // The end of a cancelled turn tells it.
-      return item.to === "cancel" ? undefined : { tone: "warn", line: t.interrupted(whoOf(item, t, me)) };
+      if (item.to === "cancel") return undefined;
+      if (item.to === "now") return { tone: "dim", line: t.interruptedToRead(whoOf(item, t, me)) };
+      return { tone: "warn", line: t.interrupted(whoOf(item, t, me)) };
     case "model":
       return { tone: "dim", line: t.modelChosen(oneLine(item.model), whoOf(item, t, me)) };
     case "rewound":

@@ -4,7 +4,7 @@ import { isInquiry, withInquiry, type Inquired } from "../protocol/facts/inquiry
 import { moved, type TimeMoved } from "../protocol/facts/moved.ts";
 import { beginsAttempt } from "../protocol/facts/session.ts";
 import type { Command, CommandReply, Host, PendingRequest, Refused, WatchEvent } from "../protocol/host/host.ts";
-import type { Item, SaidItem } from "./transcript/item.ts";
+import { isQueued, type Item, type SaidItem } from "./transcript/item.ts";
 import { createProgress, type Progress } from "./transcript/progress.ts";
 import { createTranscript } from "./transcript/transcript.ts";
 
@@ -180,8 +180,8 @@ function createDrawn() {
       for (const item of more) {
         items.add(item);
         if (item.type !== "said") continue;
-        if (item.read || item.withdrawn) queue.delete(item);
-        else queue.add(item);
+        if (isQueued(item)) queue.add(item);
+        else queue.delete(item);
       }
       return more;
     },

@@ -1,5 +1,5 @@
 // One process that runs one session on a real journal: what the crash stories kill.
-// argv: <dir> <session>; the script is <dir>/script.json. GUEST: a stand-in of another agent that plays it in the loop's place. ANSWER=self answers every request as it opens; OPTIONS are execution options; SAY is what it says, `go` otherwise. OUTLIVE: its commands outlive it.
+// argv: <dir> <session>; the script is <dir>/script.json. GUEST: a stand-in of another agent that plays it in the loop's place. ANSWER=self answers every request as it opens; OPTIONS are execution options; SAY is what it says, `go` otherwise. NOW: the type of a fact; when the first one comes, it says something to be read now. OUTLIVE: its commands outlive it.
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { GuestExecutor } from "../../src/agent/guest/executor.ts";
@@ -57,6 +57,8 @@ async function watch(): Promise<void> {
   for await (const event of host.watch(session, { signal: done.signal })) {
     if (event.type === "ready") for (const { request } of event.requests) await open(request);
     if (event.type === "fact" && event.fact.type === "input.requested") await open(event.fact.data);
+    if (event.type === "fact" && event.fact.type === process.env["NOW"])
+      await host.send({ type: "say", session, text: "stop that", id: "now", when: "now", ...sender });
     if (event.type === "fact") process.stderr.write(`${event.fact.type} ${event.fact.key}\n`);
   }
 }

@@ -42,6 +42,7 @@ const byHost: Record<HostSlash, Case> = {
   rewind: { typed: "/rewind", sends: { type: "rewindPoints" }, says: /Messages to go back to/ },
   revoke: { typed: "/revoke", sends: { type: "undo" }, says: /Mode: |no rule or mode was granted/ },
   withdraw: { typed: "/withdraw", says: /no message that is not read yet/ },
+  now: { typed: "/now", sends: { type: "interrupt", to: "now" }, says: /No message waits/ },
   stop: { typed: "/interrupt", sends: { type: "interrupt" }, says: /Nothing is running/ },
   permissions: { typed: "/permissions remove Bash(x)", says: /This session has no rule Bash\(x\)/ },
   agents: { typed: "/agents", sends: { type: "about" }, says: /explorer: looks/ },
@@ -114,8 +115,11 @@ async function worked(): Promise<TestSage & { dir: string }> {
   };
 }
 
+/** The same message, to be read now, at every surface. */
+const nowSpoken: Case = { typed: "/now and be quick", sends: { type: "say", text: "and be quick", when: "now" } };
+
 /** Commands that end the session for the surface, or begin another, come last. */
-const late: readonly SlashName[] = ["stop", "plan", "fork", "new", "cd", "quit"];
+const late: readonly SlashName[] = ["stop", "now", "plan", "fork", "new", "cd", "quit"];
 
 async function everyEntry(place: SlashPlace, own: Partial<Record<SlashName, Case>>, sent: Command[], seat: Seat) {
   const names = offeredAt({ place }).toSorted((a, b) => late.indexOf(a) - late.indexOf(b));
@@ -127,6 +131,7 @@ async function everyEntry(place: SlashPlace, own: Partial<Record<SlashName, Case
         : way === "picks"
           ? [own[name], byHost[name as HostSlash]]
           : [own[name]];
+    if (name === "now") cases.push(nowSpoken);
     for (const one of cases) {
       assert.ok(one, `${name} at ${place} has a case`);
       const from = sent.length;

@@ -95,7 +95,15 @@ for (const lang of ["en", "zh"] as const) {
 const fully: Record<HostSlash, readonly string[]> = {
   ...{ help: [""], inbox: [""], status: [""], sessions: [""], resume: ["", "s"], fork: [""], rename: ["a title"] },
   ...{ model: ["", "other/one"], mode: ["", "plan", "accept-edits", "ask"], plan: ["", "a task"], compact: [""] },
-  ...{ rewind: ["", "t0"], withdraw: [], revoke: [""], stop: [""], permissions: ["", "remove Bash(x)"], agents: [""] },
+  ...{
+    rewind: ["", "t0"],
+    withdraw: [],
+    now: ["", "and this"],
+    revoke: [""],
+    stop: [""],
+    permissions: ["", "remove Bash(x)"],
+    agents: [""],
+  },
   ...{ skills: [""], cost: [""] },
 };
 

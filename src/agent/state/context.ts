@@ -239,7 +239,7 @@ export type Observation = Pick<Self, "agent"> & {
 };
 
 /** Shows to those who watch what an agent does now. */
-type Show = (state: AgentState) => void;
+type Show = (state: AgentState, sawUpTo?: number) => void;
 
 /** A request that waits for a person, and the agent that asked, by the way it is shown. */
 export type Waiting = { request: InputRequest; show: Show };

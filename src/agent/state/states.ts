@@ -27,22 +27,26 @@ export function stopOnInterrupt(lifecycle: LifecycleManager, log: SessionLog): v
 }
 
 /** Shows the states of the agent that works on this branch, in their order. */
-export function stateShower(durable: Durable, agent: readonly string[]): (state: AgentState) => void {
+export function stateShower(durable: Durable, agent: readonly string[]): (state: AgentState, sawUpTo?: number) => void {
   let n = 0;
-  return (state) => durable.showState({ agent, state, n: n++ });
+  return (state, sawUpTo) => durable.showState({ agent, state, n: n++, ...(sawUpTo !== undefined && { sawUpTo }) });
 }
 
-/** Phase of an agent, for watchers. Subagents work within the root's tool phase, so its lifecycle does not see them. */
-export function enterPhase({ agent, lifecycle, show }: Observation, phase: ExecutionPhase): void {
+/**
+ * Phase of an agent, for watchers. Subagents work within the root's tool phase, so its lifecycle does not see them. `sawUpTo`: messages
+ * up to this seq are in the request that begins.
+ */
+export function enterPhase({ agent, lifecycle, show }: Observation, phase: ExecutionPhase, sawUpTo?: number): void {
   const isRoot = agent.length === 0;
   if (isRoot && lifecycle.state.state !== "executing") return;
   if (isRoot) lifecycle.transition({ state: "executing", phase });
-  show({ state: "executing", phase });
+  show({ state: "executing", phase }, isRoot ? sawUpTo : undefined);
 }
 
 export function endState(lifecycle: LifecycleManager, status: OutcomeStatus): void {
   switch (status.status) {
     case "paused":
+      if (status.reason.code === "read-now") break; // the turn goes on at once
       if (!lifecycle.checkInterrupt()) lifecycle.transition({ state: "paused", reason: status.reason });
       break;
     case "error":

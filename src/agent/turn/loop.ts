@@ -1,5 +1,6 @@
 import { NeedsInput } from "../../input/ask.ts";
 import { Stopped, type Durable } from "../../journal/session/durable.ts";
+import type { FactData } from "../../protocol/facts/fact.ts";
 import { callsOf, textOf, type Call, type ToolResult } from "../../protocol/facts/message.ts";
 import type { OutcomeStatus } from "../../protocol/facts/outcome.ts";
 import type { Verdict } from "../../protocol/facts/permission.ts";
@@ -16,7 +17,7 @@ import { enterPhase } from "../state/states.ts";
 import { count } from "./compact.ts";
 import { finishOf } from "./finish.ts";
 import { nextReply } from "./next-reply.ts";
-import { addedBySage, assistantMessage, between, toolMessage, toolUse } from "./projection.ts";
+import { addedBySage, assistantMessage, between, interruptedMessages, toolMessage, toolUse } from "./projection.ts";
 import { askIfOverLimit, askIfSpinning } from "./spinning.ts";
 
 /** The loop. The same code runs a new turn, a resumed one and a subagent: what is a fact already returns at once. */
@@ -34,6 +35,10 @@ export async function loop(durable: Durable, context: ExecutionContext, progress
     if (limit) progress.talk = (await limit) ?? progress.talk;
     if (limit && durable.stopped) continue;
     const reply = await nextReply(line, context, progress);
+    if ("by" in reply) {
+      noteInterrupted(progress, reply);
+      continue;
+    }
     const heard = between(progress.said, progress.sawUpTo, reply);
     if (heard.length > 0) context.memory.forgetRefusals();
     for (const message of heard) progress.messages.push(message);
@@ -67,7 +72,15 @@ export async function loop(durable: Durable, context: ExecutionContext, progress
 
 /** True when an earlier attempt had a reply in this step, or made room for one. */
 function isBegun(line: Durable): boolean {
-  return [stepKeys.model, stepKeys.compact, stepKeys.compactAll].some((key) => line.known(key));
+  return [stepKeys.model, stepKeys.interrupted, stepKeys.compact, stepKeys.compactAll].some((key) => line.known(key));
+}
+
+/** It is no reply: the next one is asked for under the next step, which the person has not paid for. */
+function noteInterrupted(progress: Progress, reply: FactData["reply.interrupted"]): void {
+  progress.messages.push(...between(progress.said, progress.sawUpTo, reply), ...interruptedMessages(reply));
+  progress.sawUpTo = reply.sawUpTo;
+  progress.steps++;
+  progress.maxSteps++;
 }
 
 /** Judges all calls, opens their requests in order, then runs each: readers at once, writers in the model's order, behind a waiting one. */

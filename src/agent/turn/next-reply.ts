@@ -1,6 +1,6 @@
 import { planReminder } from "../../context/plan.ts";
 import { skillForStep } from "../../context/skills.ts";
-import type { Durable, StepScope } from "../../journal/session/durable.ts";
+import { Stopped, type Durable, type StepScope } from "../../journal/session/durable.ts";
 import { checkReply, unlessDeaf } from "../../models/reply-form.ts";
 import type { ModelRequest, ModelScope } from "../../models/model.ts";
 import { isOverflow } from "../../models/window.ts";
@@ -22,21 +22,48 @@ import { loadedGrammar } from "../../permission/shell/read/grammar.ts";
 /** A model that takes longer than this leaves the time for what the first command would wait for: the shell grammar, its environment. */
 const THINKING_MS = 20;
 
-/** The next reply, after making room for it where the prompt has grown too long. */
+/** The next reply, after making room for it where the prompt has grown too long; or what came of it, where an interrupt ended it before. */
 export async function nextReply(
   durable: Durable,
   context: ExecutionContext,
   progress: Progress,
-): Promise<FactData["model.replied"]> {
-  const ask = () => durable.step(stepKeys.model, "model.replied", (scope) => callModel(context, progress, scope));
+): Promise<FactData["model.replied"] | FactData["reply.interrupted"]> {
+  const received: Received = { text: "", calls: [] };
+  const ask = () =>
+    durable.step(stepKeys.model, "model.replied", (scope) => callModel(context, progress, scope, received));
   const room = makeRoom(durable, context, progress);
-  if (room && (await room) === "all") return ask();
+  const made = room && (await room) === "all";
+  if (durable.known(stepKeys.interrupted))
+    return durable.decide(stepKeys.interrupted, "reply.interrupted", () => interrupted(context, progress, received));
   try {
-    return await ask();
+    if (made) return await ask();
+    return await ask().catch(async (error: unknown) => {
+      if (!isOverflow(error) || !(await makeAllRoom(durable, context, progress))) throw error;
+      return ask();
+    });
   } catch (error) {
-    if (!isOverflow(error) || !(await makeAllRoom(durable, context, progress))) throw error;
-    return ask();
+    const { stopped } = durable;
+    const byPerson = stopped instanceof Stopped && (stopped.why === "interrupted" || stopped.why === "cancelled");
+    if (byPerson && context.agent.length === 0 && (received.text.trim() !== "" || received.calls.length > 0))
+      durable.decide(stepKeys.interrupted, "reply.interrupted", () =>
+        interrupted(context, progress, received, stopped),
+      );
+    throw error;
   }
+}
+
+/** A reply so far. Thoughts are left out: providers refuse them without their signature. */
+type Received = { text: string; calls: string[] };
+
+function interrupted(
+  { config }: Models,
+  { asked, sawUpTo }: Progress,
+  { text, calls }: Received,
+  stopped?: Stopped,
+): FactData["reply.interrupted"] {
+  const args: object = stopped?.reason.args ?? {};
+  const by = "by" in args ? String(args.by) : "";
+  return { ...(asked ?? { sawUpTo }), text, calls: [...calls], model: config.model.id, by };
 }
 
 type Told = Pick<FactData["model.replied"], "ended" | "skill" | "talk">;
@@ -48,12 +75,13 @@ async function callModel(
   context: ExecutionContext,
   progress: Progress,
   scope: StepScope,
+  received: Received,
 ): Promise<FactData["model.replied"]> {
   const { model, tools, system, keepDir } = context.config;
   const heard = progress.hear(progress.sawUpTo);
   const fresh = between(progress.said, progress.sawUpTo, heard);
   progress.asked = heard;
-  enterPhase(context, "callingLlm");
+  enterPhase(context, "callingLlm", heard.sawUpTo);
   if (tools.ready) await tools.ready(scope.signal, (why) => scope.notice(why));
   const ended = newlyEnded(context);
   const planning = context.mode() === "plan" ? [planReminder(context.agent)] : none;
@@ -79,7 +107,7 @@ async function callModel(
   const thinking = tools.get("Bash") && beginThinking(context);
   const working = context.activity.begin(); // not with `using`, for which the engine leaves compiled code three times
   try {
-    const reply = await unlessDeaf(model.reply(request, modelScope(scope)), scope.signal);
+    const reply = await unlessDeaf(model.reply(request, modelScope(scope, received)), scope.signal);
     checkReply(reply, model.id);
     for (const { id } of ended) context.tree.toldTasks.add(id);
     const parts = reply.parts.map((part) => (part.type === "call" ? forgiven(part, tools) : part));
@@ -110,14 +138,20 @@ function newlyEnded({ agent, tree }: Observation & Tree): readonly TaskEnd[] {
 }
 
 /** Nothing is shown of a model that was told to stop: it may not listen, and its turn may be over. */
-function modelScope(scope: StepScope): ModelScope {
+function modelScope(scope: StepScope, received: Received): ModelScope {
   const { signal } = scope;
   return {
     signal,
-    text: (delta) => void (signal.aborted || scope.delta("text", delta)),
+    text(delta) {
+      if (signal.aborted) return;
+      received.text += delta;
+      scope.delta("text", delta);
+    },
     reasoning: (delta) => void (signal.aborted || scope.delta("reasoning", delta)),
+    calling: (tool) => void (signal.aborted || received.calls.push(tool)),
     retry(why) {
       if (signal.aborted) return;
+      Object.assign(received, { text: "", calls: [] });
       scope.restart();
       scope.notice(why);
     },

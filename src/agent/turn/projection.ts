@@ -143,6 +143,11 @@ function addTurn(folded: Folded, facts: readonly Fact[], atEnd: Partial<Heard>):
       rest = restMessage(fact.data);
       const { inputTokens, outputTokens } = fact.data.usage;
       if (inputTokens > 0) folded.counted = { messages: folded.messages.length, tokens: inputTokens + outputTokens };
+    } else if (fact.type === "reply.interrupted") {
+      askForRest();
+      close();
+      hear(fact.data);
+      folded.messages.push(...interruptedMessages(fact.data));
     } else if (fact.type === "context.compacted") {
       askForRest();
       close();
@@ -210,6 +215,14 @@ export function addedBySage({
 
 export function assistantMessage({ parts, model }: Reply): Message {
   return { role: "assistant", parts, model };
+}
+
+/** A reply that an interrupt ended, as far as it had come. A call that was not whole is told, and is none. */
+export function interruptedMessages({ text, calls, model, by }: FactData["reply.interrupted"]): Message[] {
+  const who = by === "" ? "A person" : by;
+  const begun = calls.length === 0 ? "" : ` You had begun to call ${calls.join(", ")}: not run.`;
+  const said: Message[] = text.trim() === "" ? [] : [{ role: "assistant", parts: [{ type: "text", text }], model }];
+  return [...said, { role: "user", text: `(From Sage, not from the person. ${who} interrupted you here.${begun})` }];
 }
 
 export function toolMessage(calls: readonly Call[], results: readonly ToolResult[]): Message {

@@ -28,6 +28,8 @@ export type CommandParts = {
   silence: OutsideSettings | undefined;
   /** Is a surface of this process attached to the session? */
   watched(session: string): boolean;
+  /** Has a reply to the request under way begun, as far as this process knows? */
+  isReplying(session: string): boolean;
   /** Does this or another process run it? */
   isRunning(session: string): boolean;
   home: HostHome | undefined;

@@ -1,11 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { endOf } from "../../input/respond.ts";
 import { existingSession } from "../../journal/session/existing-session.ts";
-import { Stopped, openSession } from "../../journal/session/session.ts";
-import type { SessionRow, Store } from "../../journal/store/store.ts";
+import { openSession, stoppedBy } from "../../journal/session/session.ts";
+import type { InboundFact, SessionRow, Store } from "../../journal/store/store.ts";
+import type { FactData } from "../../protocol/facts/fact.ts";
+import type { InputRequest } from "../../protocol/facts/request.ts";
 import { unseenMessages } from "../../protocol/facts/unseen.ts";
 import { errorOf } from "../../protocol/host/refusal.ts";
-import { interruptKey, modeChosenKey } from "../../protocol/key.ts";
+import { interruptKey, modeChosenKey, readNowKey } from "../../protocol/key.ts";
 import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import type { Sender } from "../../protocol/sender.ts";
 import type { CommandParts, Handlers } from "./parts.ts";
@@ -30,22 +32,28 @@ export function turnCommands(parts: CommandParts): Handlers<"interrupt" | "resum
   return {
     async interrupt({ session, cancel, to: meant, id = randomUUID(), by, surface }) {
       const row = existingSession(store, session);
+      if (meant === "now") {
+        const waits = unseenMessages(store.since(session, 0)).at(-1);
+        const facts = waits ? readingNow(parts, session, waits, { by, surface }) : [];
+        await store.appendAll(facts);
+        if (facts.length > 0) runner.wake(session);
+        return { ok: true, to: facts.length > 0 ? "now" : "nothing" };
+      }
       const key = interruptKey(id);
       const before = store.fact(session, key);
       if (before?.type === "turn.interrupted") return { ok: true, to: before.data.to };
       const run = runner.of(session);
       const standing = runState(row, run);
+      if (cancel !== true && meant !== "cancel" && isAboutToReply(parts, session)) return { ok: true, to: "nothing" };
       const forGood = meant === undefined ? cancel : meant === "cancel";
       const to = interruptOf(standing, { attended: forGood === undefined ? watched(session) : !forGood });
       // The person saw work, and by now the turn waits for an answer or is paused: neither is to be cancelled.
       if (to === "nothing" || (meant === "pause" && to === "cancel")) return { ok: true, to: "nothing" };
-      if (standing === "beginning")
-        run?.stop(
-          to === "pause"
-            ? new Stopped("interrupted", reason("interrupted-by", { by }))
-            : new Stopped("cancelled", reason("stopped-by", { by })),
-        );
-      else if (to === "pause" && run?.phase.name === "working") run.phase.lifecycle.handleInterrupt();
+      if (standing === "beginning") run?.stop(stoppedBy({ to, by, surface }));
+      else if (to === "pause" && run?.phase.name === "working") {
+        run.phase.log.stop(stoppedBy({ to, by, surface })); // whoever hears why the step ended hears who ended it
+        run.phase.lifecycle.handleInterrupt();
+      }
       await interrupt(session, key, to, { by, surface });
       return { ok: true, to };
     },
@@ -84,6 +92,49 @@ export function turnCommands(parts: CommandParts): Handlers<"interrupt" | "resum
       }
     },
   };
+}
+
+/** Longest time for which a second Esc is taken for the first one, while a model is silent. */
+const AGAIN_MS = 5_000;
+
+/** A message is to be read now, and the reply to it has not begun: whoever presses Esc twice means it once. */
+function isAboutToReply({ store, isReplying }: CommandParts, session: string): boolean {
+  const last = store.load(session).findLast(({ type }) => type === "turn.interrupted" || type === "model.replied");
+  if (last?.type !== "turn.interrupted" || last.data.to !== "now") return false;
+  return Date.now() - last.at < AGAIN_MS && !isReplying(session);
+}
+
+/**
+ * Facts that interrupt the step under way so that its turn goes on with this message; none where nothing has to be interrupted. They are
+ * one commit, with the message itself if it is new. Requests end with it, but for a limit of spending, which no message lifts.
+ */
+export function readingNow(
+  { store, runner }: Pick<CommandParts, "store" | "runner">,
+  session: string,
+  said: { key: string; data: Pick<FactData["user.said"], "text"> },
+  { by, surface }: Sender,
+): { session: string; fact: InboundFact }[] {
+  const key = readNowKey(said.key);
+  const row = existingSession(store, session);
+  if (store.fact(session, key) || runState(row, runner.of(session)) === "idle") return [];
+  const at = Date.now();
+  const text = briefly(said.data.text);
+  const message = { key: said.key, text };
+  const fact = { key, type: "turn.interrupted", at, data: { to: "now", message, by, surface } } as const;
+  const frame = { by, surface, at, outcome: "cancelled", reason: reason("read-now", { by, text }) } as const;
+  const ended = store.pending(session).filter((request) => !isSpendingLimit(request));
+  return [{ session, fact }, ...ended.map((request) => endOf(request, { requestId: request.id, ...frame }))];
+}
+
+const BRIEF = 200;
+
+function briefly(text: string): string {
+  const line = text.trim().replace(/\s+/g, " ");
+  return line.length > BRIEF ? `${line.slice(0, BRIEF)}…` : line;
+}
+
+function isSpendingLimit(request: InputRequest): boolean {
+  return request.kind === "question" && request.questions.some(({ own }) => own?.code === "go-on-spending");
 }
 
 /** Is there a message without a turn? The process that accepted it may have been killed before the turn began. */

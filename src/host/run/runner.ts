@@ -376,6 +376,7 @@ function isEnded(store: Store, session: string): boolean {
 /** Is there a message to continue with: unseen after an end, or said after an interrupt? Asked of the store, for others may write. */
 export function goesOn(store: Store, log: SessionLog, { status }: AgentOutcome): boolean {
   if (status === "needs-input") return false;
+  if (status === "paused" && log.goesOn) return true;
   if (status === "paused" && log.interruptedAt === 0) return false;
   const after = status === "paused" ? Math.max(log.sawUpTo, log.interruptedAt) : log.sawUpTo;
   return unseenMessages(store.since(log.id, after), after).length > 0;

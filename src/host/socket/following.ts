@@ -99,7 +99,7 @@ export function followOwner(parts: FollowParts): Following {
     blocks: () => blocks.of(session),
     note(fact) {
       blocks.fact(fact);
-      if (fact.type === "turn.interrupted") move({ type: "interrupted" });
+      if (fact.type === "turn.interrupted" && fact.data.to !== "now") move({ type: "interrupted" });
       else if (fact.type === "user.said" || beginsAttempt(fact)) move({ type: "wentOn" });
       if (call) ahead.note(fact);
       look();

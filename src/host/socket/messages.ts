@@ -86,6 +86,7 @@ const shapes: { [T in Taken["type"]]: Shape<Extract<Command, { type: T }>> } = {
     images: z.array(image).optional(),
     id: text.optional(),
     limits: limits.optional(),
+    when: z.enum(["now", "next"]).optional(),
     ...sender,
   },
   withdraw: { session: text, message: text, ...sender },
@@ -95,7 +96,7 @@ const shapes: { [T in Taken["type"]]: Shape<Extract<Command, { type: T }>> } = {
   interrupt: {
     session: text,
     cancel: z.boolean().optional(),
-    to: z.enum(["pause", "cancel"]).optional(),
+    to: z.enum(["pause", "cancel", "now"]).optional(),
     id: text.optional(),
     ...sender,
   },

@@ -33,7 +33,10 @@ export function createIndexes({ prepared, all, write }: Pick<Database, "prepared
     const [first] = said;
     if (!first) return false;
     // Facts that decide about a message come after it.
-    const since = rows(`(type IN ('model.replied','turn.ended') OR ${within(withdrawnKeys)})`, first.seq);
+    const since = rows(
+      `(type IN ('model.replied','reply.interrupted','turn.ended') OR ${within(withdrawnKeys)})`,
+      first.seq,
+    );
     return unseenMessages([...said, ...since], heard).length > 0;
   };
   return {

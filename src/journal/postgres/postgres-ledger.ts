@@ -106,7 +106,7 @@ function writing(
   asking: Asking,
   where: string,
   { as = "gateway", wake }: PostgresOptions,
-): Pick<Ledger, "commit" | "append" | "approve" | "beat"> {
+): Pick<Ledger, "commit" | "append" | "appendAll" | "approve" | "beat"> {
   const { pool, ask } = asking;
   const writes = functions[as];
   const together = <T>(work: (asks: Asks) => Promise<T>): Promise<T> =>
@@ -153,6 +153,12 @@ function writing(
     },
     append: (session, fact) =>
       wake && wakes.has(fact.type) ? together((asks) => append(asks, session, fact)) : append(pool, session, fact),
+    appendAll: (session, facts) =>
+      together(async (asks) => {
+        const written: (Appended & { before: number })[] = [];
+        for (const fact of facts) written.push(await append(asks, session, fact));
+        return written;
+      }),
     approve: (session, approval, conclude) =>
       together(async (asks) => {
         const { key } = splitRequestId(approval.data.requestId);

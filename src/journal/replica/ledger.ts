@@ -29,6 +29,8 @@ export interface Ledger {
   commit(session: string, epoch: number, batch: Batch): Promise<{ numbers: number[]; before: number }>;
   /** The key is the fence. Wakes a worker for the session. */
   append(session: string, fact: InboundFact): Promise<Appended & { before: number }>;
+  /** The same in one transaction: all of them, or none. */
+  appendAll(session: string, facts: readonly InboundFact[]): Promise<(Appended & { before: number })[]>;
   /** Records a yes of several, and the end that it may bring, in one transaction. */
   approve(
     session: string,

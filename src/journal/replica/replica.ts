@@ -219,7 +219,17 @@ function writingHalf(ledger: Ledger, copies: Copies, { place, unreleased }: Writ
   };
   return {
     append,
-    appendAll: (facts) => Promise.all(facts.map(({ session, fact }) => append(session, fact))),
+    async appendAll(facts) {
+      const id = facts[0]?.session;
+      if (id === undefined || facts.length === 1 || facts.some(({ session }) => session !== id))
+        return Promise.all(facts.map(({ session, fact }) => append(session, fact)));
+      const together = await ledger.appendAll(
+        id,
+        facts.map(({ fact }) => fact),
+      );
+      for (const { fact, before } of together) await copies.written(id, before, [fact]);
+      return together;
+    },
     async create(id, opened) {
       const created = await ledger.create(id, opened, place());
       if (created) await copies.load(id);

@@ -8,6 +8,7 @@ import type { SessionRow } from "../store/store.ts";
 /** Facts for watchers of all sessions: everything except what happens within a turn. */
 const quiet: readonly FactType[] = [
   "model.replied",
+  "reply.interrupted",
   "calls.judged",
   "call.started",
   "call.finished",

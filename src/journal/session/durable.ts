@@ -30,6 +30,9 @@ export type OnceOptions<T> = {
   reconcile?(started: FactData["call.started"], scope: StepScope): Promise<T | "again" | undefined>;
 };
 
+/** `sawUpTo`: messages up to this seq are in the request to the model that is under way. */
+export type ShownState = { agent: readonly string[]; state: AgentState; n: number; sawUpTo?: number };
+
 export type Opened = {
   readonly request: InputRequest;
   /** Present when it is settled already. */
@@ -83,7 +86,7 @@ export interface Durable {
   /** A branch that only replays facts: anything new throws `Stopped`. */
   closedBranch(key: string): Durable;
   /** Shows to those who watch what the agent of this branch does now; `n` counts. Never journaled. */
-  showState(shown: { agent: readonly string[]; state: AgentState; n: number }): void;
+  showState(shown: ShownState): void;
   /** Ends this attempt: running and waiting work is aborted, and its results can still be recorded. */
   stop(reason: Error): void;
   readonly stopped: unknown;

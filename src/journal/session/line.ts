@@ -1,9 +1,16 @@
 import type { Delta, FactData, FactType } from "../../protocol/facts/fact.ts";
-import type { AgentState } from "../../protocol/facts/outcome.ts";
 import type { InputRequest, Resolution } from "../../protocol/facts/request.ts";
 import { finishedKey, requestId, resolvedKey, splitRequestId, startedKey } from "../../protocol/key.ts";
 import { noticeOf, reason, type Reason } from "../../protocol/reasons/reason.ts";
-import { Stopped, type Durable, type Once, type OnceOptions, type Opened, type StepScope } from "./durable.ts";
+import {
+  Stopped,
+  type Durable,
+  type Once,
+  type OnceOptions,
+  type Opened,
+  type ShownState,
+  type StepScope,
+} from "./durable.ts";
 import { isRetryable, untilWritten } from "../store/retry.ts";
 import type { SessionLog } from "./session.ts";
 import { isPromised, storeNow, type Awaitable } from "../store/store.ts";
@@ -44,10 +51,10 @@ export class Line implements Durable {
       if (id.startsWith(below))
         this.resolve({ requestId: id, by: "sage", surface: "turn", at: Date.now(), outcome: "cancelled", reason: why });
   }
-  showState({ agent, state, n }: { agent: readonly string[]; state: AgentState; n: number }): void {
+  showState(shown: ShownState): void {
     if (this.#log.closed) return;
     const attempt = attemptOf(this.#log, 0);
-    this.#log.commits.show({ session: this.#log.id, key: this.key, attempt, n, kind: "state", text: "", agent, state });
+    this.#log.commits.show({ session: this.#log.id, key: this.key, attempt, kind: "state", text: "", ...shown });
   }
   async recorded(key: string): Promise<boolean> {
     const { store, id } = this.#log;

@@ -26,7 +26,7 @@ export type Mailbox = {
 /** Facts about messages or inquiries; all others, the majority, are skipped. */
 export const noted: ReadonlySet<FactType> = new Set([
   ...(["user.said", "message.withdrawn", "turn.begun", "model.replied", "turn.ended"] as const),
-  ...(["inquiry.made", "inquiry.replied"] as const),
+  ...(["reply.interrupted", "inquiry.made", "inquiry.replied"] as const),
 ]);
 
 export function createMailbox(): Mailbox {

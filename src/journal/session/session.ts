@@ -1,4 +1,4 @@
-import type { Fact, FactType } from "../../protocol/facts/fact.ts";
+import type { Fact, FactData, FactType } from "../../protocol/facts/fact.ts";
 import type { InputRequest, Resolution } from "../../protocol/facts/request.ts";
 import { withoutRewound } from "../../protocol/facts/rewound.ts";
 import { beginsAttempt, type RuleChange } from "../../protocol/facts/session.ts";
@@ -43,6 +43,8 @@ export class SessionLog {
   #replay: Map<string, Fact> | undefined;
   /** Seqs of interrupts, and of the first fact of each attempt: looked up only where there is an interrupt. */
   #interrupts: number[] = [];
+  /** The newest interrupt that this attempt heard of lets the turn go on with a message. */
+  #goesOn = false;
   #attempts: number[] | undefined;
 
   // State of the attempt that runs.
@@ -125,11 +127,8 @@ export class SessionLog {
       if (callOfKey(fact.key) === undefined) this.ruleChanges.push(fact);
     if (fact.type === "turn.interrupted") {
       this.#interrupts.push(fact.seq);
-      this.stop(
-        fact.data.to === "cancel"
-          ? new Stopped("cancelled", reason("stopped-by", { by: fact.data.by }))
-          : new Stopped("interrupted", reason("interrupted-by", { by: fact.data.by })),
-      );
+      this.#goesOn = fact.data.to === "now";
+      this.stop(stoppedBy(fact.data));
     }
   }
 
@@ -158,6 +157,10 @@ export class SessionLog {
   }
   /** @internal */ get interruptedAt(): number {
     return this.#interrupts.at(-1) ?? 0;
+  }
+  /** @internal Interrupted so that a message is read: nobody has paused the turn. */
+  get goesOn(): boolean {
+    return this.#goesOn;
   }
   /** @internal True when the attempt that wrote this fact was interrupted; it may have written on for a moment before it heard. */
   wasInterrupted({ seq }: Fact): boolean {
@@ -314,9 +317,18 @@ function attemptsIn(facts: readonly Fact[], upTo: number): number[] {
   return facts.flatMap((fact) => (fact.seq <= upTo && beginsAttempt(fact) ? [fact.seq] : []));
 }
 
-/** True when one of these interrupts fell into the attempt that wrote the fact with this seq. */
+/** True when the attempt that wrote the fact with this seq was interrupted, or one after it, which had it to do. */
 function isCutShort(seq: number, attempts: readonly number[], interrupts: readonly number[]): boolean {
   const begun = attempts.findLast((at) => at <= seq) ?? 0;
-  const next = attempts.find((at) => at > seq) ?? Infinity;
-  return interrupts.some((at) => at > begun && at < next);
+  return interrupts.some((at) => at > begun);
+}
+
+/** Why an attempt ends that a person interrupts. */
+export function stoppedBy(interrupt: FactData["turn.interrupted"]): Stopped {
+  const { to, by } = interrupt;
+  if (to === "cancel") return new Stopped("cancelled", reason("stopped-by", { by }));
+  return new Stopped(
+    "interrupted",
+    to === "now" ? reason("read-now", { by, text: interrupt.message.text }) : reason("interrupted-by", { by }),
+  );
 }

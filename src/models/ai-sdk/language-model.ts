@@ -192,6 +192,9 @@ async function collect(
       case "reasoning-end":
         extend(part);
         break;
+      case "tool-input-start":
+        scope.calling?.(part.toolName);
+        break;
       case "tool-call":
         parts.push(toCall(part));
         break;

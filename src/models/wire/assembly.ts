@@ -56,6 +56,7 @@ export function createAssembly(scope: ModelScope): Assembly {
       const call: Call = { type: "call", ...named, input: {}, ...(metadata && { metadata }) };
       calls.set(id, { call, text: "" });
       parts.push(call);
+      scope.calling?.(named.tool);
     },
     extendCall(id, text) {
       const open = calls.get(id);

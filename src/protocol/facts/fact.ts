@@ -154,7 +154,13 @@ export type FactData = {
     problem?: Reason;
   };
   "draft.saved": { requestId: string; draft: Draft; by: string; surface: string };
-  "turn.interrupted": { to: "pause" | "cancel"; by: string; surface: string };
+  /** `now`: the turn goes on at once, with this message (its key and first words) and all others that wait. */
+  "turn.interrupted": { by: string; surface: string } & (
+    | { to: "pause" | "cancel" }
+    | { to: "now"; message: { key: string; text: string } }
+  );
+  /** An interrupt ended the request for a reply: the part that had come, and names of calls that were not whole. It takes a step of its own. */
+  "reply.interrupted": Heard & { text: string; calls: string[]; model: string; by: string };
   "turn.ended": TurnEnd;
 };
 
@@ -208,4 +214,6 @@ export type Delta = {
    */
   state?: AgentState;
   agent?: readonly string[];
+  /** Of a `state`: messages up to this seq are in the request to the model that is under way. */
+  sawUpTo?: number;
 };

@@ -7,9 +7,15 @@ export function seenBy(fact: Fact): number {
 }
 
 function heardBy(fact: Fact): Partial<Heard> | undefined {
-  return fact.type === "turn.begun" || fact.type === "model.replied" || fact.type === "turn.ended"
-    ? fact.data
-    : undefined;
+  switch (fact.type) {
+    case "turn.begun":
+    case "model.replied":
+    case "reply.interrupted":
+    case "turn.ended":
+      return fact.data;
+    default:
+      return undefined;
+  }
 }
 
 /** Follows the fate of people's messages, from the facts in their order. */

@@ -22,7 +22,10 @@ export type Command =
    * runs its turns, for good.
    */
   | { type: "open"; session?: string; cwd: string; model?: string; agent?: string }
-  /** `id` makes a redelivered message harmless. `limits` are those of the turn that this message begins. */
+  /**
+   * `id` makes a redelivered message harmless. `limits` are those of the turn that this message begins. `when`: before the `next` request
+   * to the model, if left out, or `now`, which interrupts the step under way; sent again under its id, a message that waits is read now.
+   */
   | ({
       type: "say";
       session: string;
@@ -30,6 +33,7 @@ export type Command =
       images?: readonly GivenImage[];
       id?: string;
       limits?: TurnLimits;
+      when?: "now" | "next";
     } & Sender)
   /**
    * Takes back a message that nothing has read, by the key of its fact. Refused once it was read. The owner may be asking the model with
@@ -48,9 +52,10 @@ export type Command =
   /**
    * Pauses a running turn; cancels one that is paused or waits for a person. `cancel: true` cancels in any case, `cancel: false` pauses
    * also where no surface is attached, for a caller that will continue the turn. `to` is the effect that the person saw coming: a pause
-   * that arrives when the turn waits or is paused already does nothing. `id` makes a redelivered one harmless.
+   * that arrives when the turn waits or is paused already does nothing, and neither does one that arrives between a message that is to
+   * be read now and the reply to it. `now`: goes on at once with the messages that wait. `id` makes a redelivered one harmless.
    */
-  | ({ type: "interrupt"; session: string; cancel?: boolean; to?: "pause" | "cancel"; id?: string } & Sender)
+  | ({ type: "interrupt"; session: string; cancel?: boolean; to?: "pause" | "cancel" | "now"; id?: string } & Sender)
   /** Goes on with an open turn, or with a message that no turn has taken up, in this process. */
   | { type: "resume"; session: string }
   /** How much the agent may do without asking, from its next call on. */
@@ -194,7 +199,7 @@ export type CommandReplies = {
     inquiry: string;
     /** False: recorded, and nothing runs this session now that could reply. */ running: boolean;
   };
-  interrupt: { to: "pause" | "cancel" | "nothing" };
+  interrupt: { to: "pause" | "cancel" | "now" | "nothing" };
   sessions: { sessions: SessionSummary[] };
   pending: { requests: PendingRequest[] };
   request: { resolution?: Resolution; inquiries?: Inquired[] } & PendingRequest;

@@ -75,6 +75,7 @@ export type TurnReasonArgs = OwnQuestionArgs & {
   "person-stopped": {};
   "stopped-by": { by: string };
   "interrupted-by": { by: string };
+  "read-now": { by: string; text: string };
   interrupted: {};
   leaving: {};
   "time-up": { limitMs: number };

@@ -42,7 +42,7 @@ export type {
 } from "../../protocol/facts/silence.ts";
 
 // ## Turns that return
-export type { InterruptOptions } from "../run.ts";
+export type { InterruptOptions, SayOptions } from "../run.ts";
 export type { AnswerToAll, Confirmation, TurnAnswer, TurnEvent, TurnOptions } from "../turns.ts";
 export type { RespondedEach, SharedAnswer } from "../../protocol/host/host.ts";
 

@@ -169,12 +169,14 @@ async function prompted(
     return "end_turn";
   }
   const typed = readTypedSlash(text, offer);
-  const message = typed ? await runTyped(typed, { session, sender: me, offer }, { words, tell: say }) : text;
+  const message: Message | undefined = typed
+    ? await runTyped(typed, { session, sender: me, offer }, { words, tell: say })
+    : { text };
   if (message === undefined) return "end_turn";
   const key = randomUUID();
   own.add(saidKey(key));
   const turn = waiting.add(saidKey(key));
-  const given = { text: message, id: key, ...(images.length > 0 && { images }) };
+  const given = { ...message, id: key, ...(images.length > 0 && { images }) };
   const reply = await session.send({ type: "say", session: session.id, ...given, ...me });
   if (reply.ok) return turn.end;
   turn.forget();
@@ -212,20 +214,22 @@ export function toCommands(offer: Offer<"acp">, w: SlashTexts): AvailableCommand
   });
 }
 
+type Message = { text: string; when?: "now" | "next" };
+
 /** Does a command; the message that follows it, if one does. */
 function runTyped(
   typed: TypedSlash,
   typist: Typist<"acp">,
   { words, tell }: { words: SlashWords; tell(text: string): void },
-): Promise<string | undefined> {
-  const say = (reply: Reply, text?: string) => {
+): Promise<Message | undefined> {
+  const say = (reply: Reply, message?: Message) => {
     tell(reply(words).join("\n"));
-    return text;
+    return message;
   };
   return runSlash(typed, typist, {
     own: (name: never) => name,
     say: (reply) => say(reply),
-    speak: (text, reply) => say(reply, text),
+    speak: (text, reply, when) => say(reply, { text, when }),
   });
 }
 

@@ -88,7 +88,7 @@ async function meaning({ sessions }: Bridge, text: string, record: AskRecord): P
   return { said: { text, meant: request ?? "closed" }, record, ...(follow && { follow }) };
 }
 
-type Words = { message: Incoming; follow: Follow; text: string };
+type Words = { message: Incoming; follow: Follow; text: string; when?: "now" | "next" };
 
 export async function task(bridge: Bridge, words: Words, going: Going): Promise<void> {
   const { message } = words;
@@ -98,7 +98,7 @@ export async function task(bridge: Bridge, words: Words, going: Going): Promise<
   if (whole.text.trim() === "") return;
   const from = await bridge.senderOf(message.sender.openId);
   going.signal.throwIfAborted();
-  const more = { id: message.messageId, limits: limitsOf(bridge.team(), message.chatId) };
+  const more = { id: message.messageId, when: words.when ?? "next", limits: limitsOf(bridge.team(), message.chatId) };
   const send = () => follow.handle.sendMessage(whole.text, from, { ...more, images: whole.images });
   let reply = await send();
   // The session was deleted: the message begins another.

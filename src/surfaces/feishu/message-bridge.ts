@@ -126,7 +126,10 @@ async function command(bridge: Bridge, message: Incoming, typed: TypedSlash, goi
 
 async function perform(bridge: Bridge, message: Incoming, result: CommandResult, going: Going): Promise<void> {
   if ("text" in result) return bridge.say(message, result.text);
-  if ("task" in result) return task(bridge, { message, follow: result.follow, text: result.task }, going);
+  if ("task" in result) {
+    const { task: text, follow, when = "next" } = result;
+    return task(bridge, { message, follow, text, when }, going);
+  }
   const { card, sent } = result;
   const sending = bridge.channel.sendCard({ ...replyTo(message), uuid: uuidOf(message.messageId, "card"), card });
   bridge.send(sending.then(({ messageId }) => sent?.(messageId)));

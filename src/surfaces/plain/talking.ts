@@ -22,7 +22,7 @@ export type Talking = {
   /** `echoed`: it is already visible as typed. */
   heard(text: string, options?: { echoed: boolean }): "nothing" | "command" | "message";
   complete(typed: string): readonly Completion[];
-  speak(text: string, options: { echoed: boolean }): void;
+  speak(text: string, options: { echoed: boolean; when?: "now" | "next" }): void;
   resume(): void;
   /** Did this message appear on the screen as it was typed? */
   isEchoed(key: string): boolean;
@@ -64,7 +64,7 @@ export function createTalking(parts: Parts): Talking {
   const speak: Talking["speak"] = (text, options) => {
     const id = randomUUID();
     if (options.echoed) echoed.add(saidKey(id));
-    void send({ type: "say", session: session.id, text, id, ...sender });
+    void send({ type: "say", session: session.id, text, id, when: options.when ?? "next", ...sender });
   };
   const show = (reply: Reply, tone = "dim") => {
     const lines = reply(words).map(oneLine);
@@ -84,7 +84,7 @@ export function createTalking(parts: Parts): Talking {
     },
     say: show,
     done() {}, // a fact, which is shown
-    speak: (text) => speak(text, { echoed: parts.echoes }),
+    speak: (text, _, when) => speak(text, { echoed: parts.echoes, when }),
   };
   const run = async (typed: TypedSlash): Promise<void> => {
     await runSlash(typed, { session, sender, offer }, hand);

@@ -63,6 +63,8 @@ export type Situation = {
   shell: boolean;
   /** Requests are open. */
   waiting: boolean;
+  /** A message waits for the next step. */
+  queued: boolean;
   /** A draft is on the screen: typed and not sent. */
   typed: boolean;
   /** Ctrl-C came a moment ago. */
@@ -71,6 +73,8 @@ export type Situation = {
 
 type Stop =
   | "interrupt"
+  /** Interrupts the step, and the turn goes on with the message that waits. */
+  | "now"
   /** Interrupts the turn together with its open requests, once no second Ctrl-C has come. */
   | "cancel"
   | "shell"
@@ -81,12 +85,16 @@ type Stop =
   | "nothing";
 
 /** Esc never ends what waits for a person: it is the key that folds a panel away, and a second one is pressed easily. */
-export function stopOf(key: "interrupt" | "escape", { working, shell, waiting, typed, again }: Situation): Stop {
+export function stopOf(
+  key: "interrupt" | "escape",
+  { working, shell, waiting, queued, typed, again }: Situation,
+): Stop {
   if (key === "escape" && waiting) return "waits";
   // First of all: a draft that a panel covered when Ctrl-C first came keeps nobody from leaving.
   if (key === "interrupt" && again) return "leave";
   if (key === "interrupt" && typed) return "clear";
   if (waiting) return "cancel";
+  if (key === "escape" && working && queued) return "now";
   if (working) return "interrupt";
   if (shell) return "shell";
   return key === "escape" ? "nothing" : "ask";
@@ -96,7 +104,7 @@ export function stopOf(key: "interrupt" | "escape", { working, shell, waiting, t
 export type State = {
   phase: "here" | "leaving";
   /** The line about the last key. */
-  hint: "none" | "again" | "waits" | "interrupting" | "cancelling";
+  hint: "none" | "again" | "waits" | "interrupting" | "reading" | "cancelling";
   /** Open requests are being cancelled: no other key takes that hint away. */
   cancelling: boolean;
   /** When Ctrl-C was pressed last. */
@@ -194,6 +202,8 @@ function stopHint(state: State, stop: Stop): State["hint"] {
     case "interrupt":
     case "shell":
       return "interrupting";
+    case "now":
+      return "reading";
     case "cancel":
       return "cancelling";
     default:

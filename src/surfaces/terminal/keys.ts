@@ -44,6 +44,8 @@ export function createKeys(parts: Parts): Keys {
         return parts.talk.shell()?.stop();
       case "interrupt":
         return void interrupt(parts);
+      case "now":
+        return void interrupt(parts, "now");
       case "cancel":
         // Text typed from here on is a message: the panel takes no more keys.
         desk.hold(true);
@@ -87,14 +89,16 @@ function situationOf({ desk, session, talk, writing, state, now }: Parts): Situa
     working: session.run === "running",
     shell: talk.shell() !== undefined,
     waiting: session.requests.length > 0,
+    queued: session.queue.length > 0,
     typed: desk.panel() === undefined && writing.text() !== "",
     again: isSecond(state(), now()),
   };
 }
 
-async function interrupt({ session, sender, scroll, desk, t, to, signal, redraw }: Parts): Promise<void> {
+async function interrupt(parts: Parts, means?: "now"): Promise<void> {
+  const { session, sender, scroll, desk, t, to, signal, redraw } = parts;
   if (signal.aborted) return; // the person has left, and leaving answers nothing
-  const reply = await session.send({ type: "interrupt", session: session.id, ...sender });
+  const reply = await session.send({ type: "interrupt", session: session.id, ...(means && { to: means }), ...sender });
   if (!reply.ok) scroll.note("danger", t.sendingFailed(oneLine(errorText(reply, t))));
   to({ type: "stopped" });
   desk.hold(false);

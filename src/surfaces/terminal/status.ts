@@ -2,6 +2,7 @@ import { oneLine } from "../../base/visible.ts";
 import type { Delta, Fact } from "../../protocol/facts/fact.ts";
 import type { Texts } from "../../texts/shared/texts.ts";
 import type { TerminalTexts } from "../../texts/surfaces/terminal.ts";
+import { isOf, queueLines } from "../../view/queue.ts";
 import { dollars, nameOf } from "../../view/items/summary.ts";
 import type { Session } from "../../view/session.ts";
 import { clipped } from "./draw/rows.ts";
@@ -17,7 +18,7 @@ export type Doing =
   | { type: "idle" }
   | { type: "paused" }
   | { type: "waiting"; since: number }
-  | { type: "working"; what: string; since: number };
+  | { type: "working"; what: string; since: number; queued?: boolean };
 
 type Look = { theme: Theme; t: Texts; tt: TerminalTexts; width: number; now: number };
 
@@ -33,7 +34,7 @@ function statusRow(doing: Doing, { theme, t, tt, width, now }: Look): string[] {
     case "working": {
       const frame = frames[Math.floor(now / 120) % frames.length] ?? "";
       const time = t.duration(Math.floor(Math.max(0, now - doing.since) / 1_000) * 1_000);
-      const line = `${doing.what}${now - doing.since < 1_000 ? "" : ` · ${time}`} · ${tt.escHint}`;
+      const line = `${doing.what}${now - doing.since < 1_000 ? "" : ` · ${time}`} · ${doing.queued ? tt.escReads : tt.escHint}`;
       return [`${theme.accent(frame)} ${theme.dim(clipped(line, width - 2))}`];
     }
     default:
@@ -55,7 +56,7 @@ export function createActivity({
   tt,
   now,
 }: {
-  session: Pick<Session, "run" | "progress">;
+  session: Pick<Session, "run" | "progress" | "queue">;
   tt: TerminalTexts;
   now(): number;
 }): Activity {
@@ -72,7 +73,10 @@ export function createActivity({
       if (was.working !== working) was = { ...was, working, since: now() };
       if (waitingSince !== undefined) return { type: "waiting", since: waitingSince };
       if (shellSince !== undefined) return { type: "working", what: tt.shellRuns, since: shellSince };
-      if (working) return { type: "working", what: workOf(session, was.thinking, tt), since: was.since };
+      if (working) {
+        const queued = session.queue.length > 0;
+        return { type: "working", what: workOf(session, was.thinking, tt), since: was.since, queued };
+      }
       return attached && session.progress.open ? { type: "paused" } : { type: "idle" };
     },
   };
@@ -126,7 +130,7 @@ export function bottomRows(parts: Parts, width: number): string[] {
     "",
     ...(progress.open ? boardRows(parts.scroll.board(), { ...look, cwd: progress.cwd }) : []),
     ...(requests.length > 0 ? [asideRow(parts, width)] : statusRow(doingOf(parts), look)),
-    ...unreadRow(parts, width),
+    ...queueRows(parts, width),
     ...hints,
     ...(picker ?? writing).render(width),
     ...(!picker && writing.mode() === "normal" ? [theme.dim("-- NORMAL --")] : []),
@@ -177,11 +181,12 @@ export function lookOf({ theme, t, tt, now }: Parts, width: number): Look {
   return { theme, t, tt, width, now: now() };
 }
 
-/** Messages that were sent while the agent works, until it has read them. */
-function unreadRow({ session, theme, tt }: Parts, width: number): string[] {
-  const waiting = session.progress.open ? session.queue : [];
-  const [first] = waiting;
-  return first ? [theme.dim(clipped(`⋯ ${tt.unread(waiting.length, oneLine(first.text))}`, width))] : [];
+/** Messages that wait for the next step. */
+function queueRows({ session, sender, theme, t, tt }: Parts, width: number): string[] {
+  if (!session.progress.open) return [];
+  const rows = queueLines(session.queue, t).map((line) => theme.dim(clipped(`⋯ ${line}`, width)));
+  const own = session.queue.filter(isOf(sender)).length;
+  return own === 0 ? rows : [...rows, theme.dim(clipped(`  ${tt.takesBack(own)}`, width))];
 }
 
 /** Names the first open request while no panel shows it. */

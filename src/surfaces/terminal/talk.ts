@@ -26,7 +26,7 @@ import type { BoxItem, Scroll } from "./screen/scroll.ts";
 /** Input of a person: messages, commands to Sage, and commands to their own shell. */
 export type Talk = {
   submit(text: string): void;
-  speak(text: string): void;
+  speak(text: string, when?: "now" | "next"): void;
   resume(): void;
   /** Does a message of this person wait to be read? */
   canTakeBack(): boolean;
@@ -82,11 +82,11 @@ export function createTalk(parts: TalkParts): Talk {
     return reply.ok;
   };
   const resume = () => void send({ type: "resume", session: session.id });
-  const speak = (text: string) => {
+  const speak = (text: string, when: "now" | "next" = "next") => {
     const told = ran;
     ran = [];
     const whole = [text, ...told].join("\n\n");
-    void send({ type: "say", session: session.id, text: whole, id: randomUUID(), ...sender }).then((ok) => {
+    void send({ type: "say", session: session.id, text: whole, id: randomUUID(), when, ...sender }).then((ok) => {
       if (!ok) ran = [...told, ...ran];
     });
   };
@@ -139,7 +139,7 @@ type Slash = {
   picked(result: Picked): void;
 };
 
-type Acts = { speak(text: string): void; resume(): void };
+type Acts = Pick<Talk, "speak" | "resume">;
 
 function createSlash(parts: TalkParts, { speak, resume }: Acts): Slash {
   const { options, session, sender, t, scroll, redraw } = parts;
@@ -186,7 +186,7 @@ function createSlash(parts: TalkParts, { speak, resume }: Acts): Slash {
     say: (reply, tone) => scroll.note(tone, ...reply(words).map(oneLine)),
     done() {}, // a fact, which is shown
     back: (text) => ({ write: [text, parts.typed()].filter((each) => each !== "").join("\n") }),
-    speak,
+    speak: (text, _, when) => speak(text, when),
     async go(id) {
       await options.ready?.(id);
       return { session: id };

@@ -23,7 +23,8 @@ const en = {
     plan: { takes: "task", does: "plan before anything changes" },
     compact: { does: "summarize the conversation to free context" },
     rewind: { takes: "turn", does: "go back to before a message: conversation, files or both" },
-    withdraw: { does: "take back your last message, while it is not read yet" },
+    now: { takes: "message", does: "interrupt, and go on with this message at once, or with those that wait" },
+    withdraw: { takes: "number", does: "take back your last message, or that one, while it is not read yet" },
     revoke: { does: "take back the rule or mode that you granted last" },
     stop: { does: "interrupt the turn; cancel it while it is paused or waits for you" },
     tasks: { takes: "output | stop | keep ID", does: "commands in the background: list, output, stop, keep" },
@@ -71,6 +72,8 @@ const en = {
   renamed: (title: string) => `The session is called “${title}” now.`,
   stopping: { pause: "Interrupting…", cancel: "Stopping. Requests that were waiting are cancelled." },
   nothingRuns: "Nothing is running.",
+  readingNow: "Interrupted: your message is read now.",
+  nothingWaits: "No message waits.",
   continues: "The turn continues.",
   withdrawn: (text: string) => `Taken back: ${text}`,
   revoked: (removed: string, restored: string, mode: string) =>
@@ -130,7 +133,8 @@ const zh: SlashTexts = {
     plan: { takes: "任务", does: "先计划，再改动" },
     compact: { does: "把对话压缩成摘要，腾出上下文" },
     rewind: { takes: "轮次", does: "回退到某条消息之前：对话、文件或两者" },
-    withdraw: { does: "撤回你最后一条还没被读到的消息" },
+    now: { takes: "消息", does: "中断当前步骤，立即读这条消息，或读等待中的消息" },
+    withdraw: { takes: "序号", does: "撤回你最后一条（或该条）还没被读到的消息" },
     revoke: { does: "收回上一次授予的规则或模式" },
     stop: { does: "中断本轮；已暂停或在等你时则取消" },
     tasks: { takes: "output | stop | keep 编号", does: "后台命令：列出、查看输出、停止、保留" },
@@ -175,6 +179,8 @@ const zh: SlashTexts = {
   renamed: (title) => `会话的标题现在是“${title}”。`,
   stopping: { pause: "正在中断…", cancel: "正在停止。等待回答的请求已取消。" },
   nothingRuns: "没有正在运行的任务。",
+  readingNow: "已中断：现在就读你的消息。",
+  nothingWaits: "没有等待中的消息。",
   continues: "本轮继续。",
   revoked: (removed, restored, mode) =>
     [

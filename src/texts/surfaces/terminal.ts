@@ -24,8 +24,8 @@ const en = {
   runs: (what: string) => `Running ${what}`,
   several: (n: number) => `Running ${n} calls`,
   yourTurn: "Waiting for you",
-  unread: (n: number, text: string) =>
-    `${plural(n, "message")} waiting for the next step (↑ takes ${n === 1 ? "it" : "the last one"} back): ${text}`,
+  escReads: "Esc reads your message now",
+  takesBack: (n: number) => `↑ takes ${n === 1 ? "it" : "the last one"} back`,
   shellRuns: "Running your command",
   escHint: "Esc to interrupt",
   paused: "Paused. Say what to do instead, or /resume",
@@ -48,6 +48,7 @@ const en = {
     again: "Press Ctrl-C again to exit; the session is saved.",
     waits: "A request is open. Ctrl-R to answer it, Ctrl-C to cancel it and the turn.",
     interrupting: "Interrupting… (Ctrl-C again to exit)",
+    reading: "Interrupting to read your message…",
     cancelling: "Cancelling the request and the turn… (Ctrl-C again to exit and keep them)",
   },
 
@@ -104,7 +105,8 @@ const zh: TerminalTexts = {
   runs: (what) => `正在运行 ${what}`,
   several: (n) => `正在运行 ${n} 个调用`,
   yourTurn: "等你决定",
-  unread: (n, text) => `${number(n)} 条消息等待下一步读取（↑ 撤回${n === 1 ? "" : "最后一条"}）：${text}`,
+  escReads: "Esc 立即读取",
+  takesBack: (n) => `↑ 撤回${n === 1 ? "" : "最后一条"}`,
   shellRuns: "正在运行你的命令",
   escHint: "Esc 中断",
   paused: "已暂停。请说明接下来做什么，或用 /resume 继续",
@@ -124,6 +126,7 @@ const zh: TerminalTexts = {
     again: "再按 Ctrl-C 退出；会话已保存。",
     waits: "有待处理的请求。Ctrl-R 处理，Ctrl-C 取消请求和本轮。",
     interrupting: "正在中断…（再按 Ctrl-C 退出）",
+    reading: "正在中断，先读你的消息…",
     cancelling: "正在取消请求和本轮…（再按 Ctrl-C 退出并保留）",
   },
 

@@ -21,6 +21,8 @@ export type Inbox = {
   more: number;
 };
 
+const interrupted = { pause: "stopped", cancel: "idle", now: "running" } as const;
+
 export const emptyInbox: Inbox = { requests: new Map(), sessions: new Map(), more: 0 };
 
 /** A snapshot says all that is open; facts change it. */
@@ -110,7 +112,7 @@ function noted(inbox: Inbox, fact: Fact): Inbox {
     case "turn.ended":
       return tell({ state: "idle", pending: 0 });
     case "turn.interrupted":
-      return tell({ state: fact.data.to === "pause" ? "stopped" : "idle" });
+      return tell({ state: interrupted[fact.data.to] });
     case "input.requested": {
       if (inbox.requests.has(fact.data.id)) return inbox;
       const requests = new Map(inbox.requests).set(fact.data.id, { request: fact.data, inquiries: [] });

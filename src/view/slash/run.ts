@@ -10,6 +10,7 @@ import type { Texts } from "../../texts/shared/texts.ts";
 import type { SlashTexts } from "../../texts/surfaces/slash.ts";
 import { dollars, nameOf, spentOf, titleOf } from "../items/summary.ts";
 import { doubtful, overwriting, planLines, pointLines, rewindKinds, readTurn } from "../lines/rewind.ts";
+import { isOf, queueLines } from "../queue.ts";
 import type { FollowedSession, Session } from "../session.ts";
 import type { SaidItem } from "../transcript/item.ts";
 import { helpLines, lackedRight, type Offer, type TypedSlash } from "./read.ts";
@@ -49,7 +50,7 @@ export type Hand<P extends SlashPlace, R> = {
   own: (name: OwnSlash<P>, args: string) => R | Promise<R>; // no method: those would take fewer names
   say(reply: Reply, tone: "dim" | "danger"): R | Promise<R>;
   /** A message to the agent follows. */
-  speak(text: string, reply: Reply): R | Promise<R>;
+  speak(text: string, reply: Reply, when: "now" | "next"): R | Promise<R>;
   /** For surfaces that show the fact which tells it; the others say it. */
   done?(): R | Promise<R>;
   /** A withdrawn message, for surfaces that can put it back into the editor. */
@@ -62,7 +63,7 @@ type Outcome =
   | { type: "reply"; tone: "dim" | "danger"; reply: Reply }
   | { type: "done"; reply: Reply }
   | { type: "back"; words: string; reply: Reply }
-  | { type: "speak"; text: string; reply: Reply }
+  | { type: "speak"; text: string; reply: Reply; when?: "now" }
   | { type: "go"; session: string };
 
 /** Runs a typed command and reports failures. */
@@ -97,7 +98,7 @@ function handed<P extends SlashPlace, R>(outcome: Outcome, hand: Hand<P, R>): R 
     case "back":
       return hand.back ? hand.back(outcome.words) : hand.say(outcome.reply, "dim");
     case "speak":
-      return hand.speak(outcome.text, outcome.reply);
+      return hand.speak(outcome.text, outcome.reply, outcome.when ?? "next");
     case "go":
       return hand.go ? hand.go(outcome.session) : hand.say(({ slash }) => [slash.elsewhere(outcome.session)], "dim");
     default:
@@ -126,7 +127,10 @@ const runs: { [K in HostSlash]: Run } = {
     const { sessions } = await ask(session, { type: "sessions", session: session.id });
     const { model = "" } = (await about(session)) ?? {};
     const { state = "idle", cwd = "" } = sessions[0] ?? {};
-    return replies(({ slash }) => slash.status(session.id, slash.state[state], oneLine(cwd), oneLine(model)));
+    return replies(({ t, slash }) => [
+      ...slash.status(session.id, slash.state[state], oneLine(cwd), oneLine(model)),
+      ...queueLines(session.queue, t),
+    ]);
   },
 
   async sessions(_, { session }) {
@@ -191,8 +195,15 @@ const runs: { [K in HostSlash]: Run } = {
 
   rewind,
 
-  async withdraw(_, { session, sender }) {
-    const last = newestOf(session, sender);
+  async now(text, { session, sender }) {
+    if (text !== "") return { type: "speak", text, reply: ({ slash }) => [slash.readingNow], when: "now" };
+    const { to } = await ask(session, { type: "interrupt", session: session.id, to: "now", ...sender });
+    if (to === "nothing") return replies(({ slash }) => [slash.nothingWaits]);
+    return { type: "done", reply: ({ slash }) => [slash.readingNow] };
+  },
+
+  async withdraw(nth, { session, sender }) {
+    const last = nth === "" ? newestOf(session, sender) : session.queue[Number(nth) - 1];
     if (!last) return replies(({ slash }) => [slash.nothingToWithdraw]);
     await ask(session, { type: "withdraw", session: session.id, message: last.key, ...sender });
     const words = last.text;
@@ -210,7 +221,7 @@ const runs: { [K in HostSlash]: Run } = {
   async stop(_, { session, sender }) {
     const { to } = await ask(session, { type: "interrupt", session: session.id, ...sender });
     if (to === "nothing") return replies(({ slash }) => [slash.nothingRuns]);
-    return { type: "done", reply: ({ slash }) => [slash.stopping[to]] };
+    return { type: "done", reply: ({ slash }) => [to === "now" ? slash.readingNow : slash.stopping[to]] };
   },
 
   async permissions(args, { session, sender }) {
@@ -303,8 +314,8 @@ function replies(lines: Reply, tone: "dim" | "danger" = "dim"): Outcome {
 }
 
 /** The person's newest message that waits to be read. */
-export function newestOf({ queue }: Pick<Session, "queue">, { by, surface }: Sender): SaidItem | undefined {
-  return queue.findLast(({ sender }) => sender.by === by && sender.surface === surface);
+export function newestOf({ queue }: Pick<Session, "queue">, sender: Sender): SaidItem | undefined {
+  return queue.findLast(isOf(sender));
 }
 
 /** Opens a session like this one: in its folder, with the model that was chosen for it. */

@@ -75,7 +75,8 @@ const table = {
     takes: "optional",
     on: { ...everywhere, terminal: "own" },
   },
-  withdraw: { right: "talk", on: everywhere },
+  now: { right: "talk", takes: "optional", on: everywhere },
+  withdraw: { right: "talk", takes: "optional", on: everywhere },
   revoke: { right: "approve", on: everywhere },
   stop: { aliases: ["interrupt"], right: "talk", on: { ...everywhere, feishu: "own" } },
   // Offered where the commands are processes of this machine.

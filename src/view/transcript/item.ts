@@ -26,7 +26,7 @@ export type Item =
   | ({ type: "rule"; at: number } & Pick<FactData["rule.added"], "rule" | "saved" | "problem" | "destination" | "by">)
   | ({ type: "ruleRemoved"; at: number; rule: string } & Sender)
   | { type: "compacted"; at: number; tokens: Compaction["tokens"] }
-  | ({ type: "interrupted"; at: number; to: "pause" | "cancel" } & Sender)
+  | ({ type: "interrupted"; at: number; to: "pause" | "cancel" | "now" } & Sender)
   | ({ type: "model"; at: number; model: string } & Sender)
   | ({ type: "rewound"; at: number } & Pick<FactData["session.rewound"], "turn" | "what" | "files"> & Sender)
   | ({ type: "restored"; at: number } & FactData["rewind.ended"])
@@ -49,9 +49,16 @@ export type SaidItem = {
   images: readonly ImagePart[];
   /** False until a turn begins with it or a reply has seen it. */
   read: boolean;
+  /** It is in the request to the model that is under way. */
+  asked?: true;
   /** Taken back before anything has read it. */
   withdrawn?: Sender;
 };
+
+/** It waits for the next request to the model: until then it can be taken back, or read now. */
+export function isQueued({ read, asked, withdrawn }: SaidItem): boolean {
+  return !read && !asked && !withdrawn;
+}
 
 /** The reply that a text, a thought or a call belongs to, once it is complete. */
 export type ReplyHead = { key: string; at: number; model: string };

@@ -8,6 +8,8 @@ type Messages = {
   note(fact: Fact): void;
   said(fact: Fact<"user.said">): Item[];
   withdrawn(fact: Fact<"message.withdrawn">): Item[];
+  /** A request to the model has begun with messages up to this seq; 0 if none is under way any more. */
+  asked(upTo: number): Item[];
   /** A fact has decided about messages: they were read, or left out because somebody had taken them back. */
   settled(at: number): Item[];
 };
@@ -27,6 +29,15 @@ export function createMessages(): Messages {
       if (!item) return [{ type: "withdrawn", at, text: "", late: true, by, surface }];
       item.withdrawn = { by, surface };
       return [item, { type: "withdrawn", at, text: item.text, late: false, by, surface }];
+    },
+    asked(upTo) {
+      return unread.flatMap(({ seq, item }) => {
+        const asked = seq <= upTo;
+        if (asked === (item.asked === true)) return [];
+        if (asked) item.asked = true;
+        else delete item.asked;
+        return [item];
+      });
     },
     settled(at) {
       const settled = unread.filter(({ seq }) => seq <= mail.sawUpTo);

@@ -101,6 +101,7 @@ export function createProgress(): Progress {
           break;
         case "turn.interrupted":
           if (fact.data.to === "pause") progress.working = false;
+          if (fact.data.to === "now") progress.working = true;
           break;
         case "turn.ended":
           // An unread message begins the next turn.

@@ -1,11 +1,13 @@
-import type { Delta, FactData } from "../../protocol/facts/fact.ts";
+import type { Delta, Fact, FactData } from "../../protocol/facts/fact.ts";
 import { textOf } from "../../protocol/facts/message.ts";
-import { placeOfKey } from "../../protocol/key.ts";
+import { placeOfKey, stepKeys, stepOfKey } from "../../protocol/key.ts";
 import type { Item, ReplyHead, TextItem, ThoughtItem } from "./item.ts";
 
 type Streams = {
   delta(delta: Delta): Item[];
   replied(reply: ReplyHead, data: FactData["model.replied"]): Item[];
+  /** A reply was interrupted, and the next one begins elsewhere. */
+  interrupted(fact: Fact<"reply.interrupted">): Item[];
   /** The turn was interrupted: nothing continues where it stopped. */
   pause(): Item[];
   end(): Item[];
@@ -86,6 +88,13 @@ export function createStreams(now: () => number): Streams {
       if (whole !== "" || (stream.text && !stream.text.done))
         touched.push(Object.assign(openText(key, stream), { text: whole, done: true, reply }));
       return touched;
+    },
+    interrupted({ key, data: { text } }) {
+      const reply = `${stepOfKey(key)}/${stepKeys.model}`;
+      const stream = streams.get(reply) ?? { attempt: 0, thoughts: [] };
+      streams.delete(reply);
+      const item = stream.text ?? (text === "" ? undefined : openText(reply, stream));
+      return [...closeThoughts(stream), ...(item ? [Object.assign(item, { text, done: true })] : [])];
     },
     pause,
     end() {

@@ -1,6 +1,7 @@
 import type { Delta, Fact, FactData } from "../../protocol/facts/fact.ts";
 import { isInSubagent } from "../../protocol/key.ts";
 import { reason, type Reason } from "../../protocol/reasons/reason.ts";
+import type { Sender } from "../../protocol/sender.ts";
 import { createCalls } from "./calls.ts";
 import type { Item } from "./item.ts";
 import { createMessages } from "./messages.ts";
@@ -33,6 +34,7 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
   const replied = (fact: Fact<"model.replied">): Item[] => {
     const { key, at, data } = fact;
     const reply = { key, at, model: data.model };
+    calls.stopped(false);
     const { made, root } = calls.made(fact, reply);
     return [
       ...messages.settled(at),
@@ -45,7 +47,7 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
 
   return {
     delta(delta) {
-      if (delta.kind === "state") return [];
+      if (delta.kind === "state") return delta.sawUpTo === undefined ? [] : messages.asked(delta.sawUpTo);
       if (delta.kind === "notice") return [noticed(delta.reason, delta.text, ended)];
       if (delta.kind === "output") return calls.output(delta);
       return isInSubagent(delta.key) ? [] : streams.delta(delta);
@@ -55,7 +57,6 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
       messages.note(fact);
       switch (fact.type) {
         case "user.said":
-          calls.stopped(false);
           return messages.said(fact);
         case "message.withdrawn":
           return messages.withdrawn(fact);
@@ -64,6 +65,8 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
           return messages.settled(at);
         case "model.replied":
           return replied(fact);
+        case "reply.interrupted":
+          return isInSubagent(key) ? [] : [...messages.settled(at), ...streams.interrupted(fact)];
         case "calls.judged":
           return calls.judged(fact);
         case "input.requested":
@@ -71,9 +74,10 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
         case "input.approved":
           return requests.approved(fact);
         case "input.reminded":
-          return [{ type: "silence", at, requestId: fact.data.requestId }];
         case "input.escalated":
-          return [{ type: "silence", at, ...fact.data }];
+          return [
+            { type: "silence", at, requestId: fact.data.requestId, ...("to" in fact.data && { to: fact.data.to }) },
+          ];
         case "input.resolved":
           if (fact.data.outcome === "cancelled") calls.stopped(true);
           return requests.resolved(fact);
@@ -96,7 +100,11 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
           return isInSubagent(key) ? [] : [{ type: "compacted", at, tokens: fact.data.tokens }];
         case "turn.interrupted":
           calls.stopped(true);
-          return [...streams.pause(), { type: "interrupted", at, ...fact.data }];
+          return [
+            ...streams.pause(),
+            ...messages.asked(0),
+            { type: "interrupted", at, to: fact.data.to, ...whoIn(fact.data) },
+          ];
         case "turn.ended":
           return [...messages.settled(at), ...streams.end(), ...calls.ended(), { type: "end", at, end: fact.data }];
         case "model.chosen":
@@ -107,13 +115,14 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
         case "rewind.ended":
         case "session.moved":
           return [goneElsewhere(fact)];
+        case "state.changed":
+          return messages.asked(0); // an attempt begins or ends
         case "session.opened":
         case "session.titled":
         case "workspace.made":
         case "session.removed":
         case "guest.joined":
         case "guest.parked":
-        case "state.changed":
         case "draft.saved":
         case "time.moved":
           return [];
@@ -137,6 +146,10 @@ function noticesOf({ ended = [], skill }: FactData["model.replied"], shown: Read
 function noticed(why: Reason | undefined, text = "", ended?: Set<string>): Item {
   if (why?.code === "task-ended") ended?.add(why.args.id);
   return { type: "notice", text, ...(why && { reason: why }) };
+}
+
+function whoIn({ by, surface }: Sender): Sender {
+  return { by, surface };
 }
 
 /** The session went back, or to another place. */

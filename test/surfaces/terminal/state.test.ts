@@ -59,7 +59,7 @@ suite("the person at the terminal", () => {
   });
 
   test("before the session is there Ctrl-C leaves, and leaving is for good", () => {
-    const nothing = { working: true, shell: true, waiting: true, typed: true, again: false };
+    const nothing = { working: true, shell: true, waiting: true, queued: true, typed: true, again: false };
     assert.equal(stopIn("joining", "interrupt", nothing), "leave");
     assert.equal(stopIn("joining", "escape", nothing), "nothing");
     assert.equal(stopIn("live", "interrupt", nothing), "clear");

@@ -25,10 +25,14 @@ suite("what the person did", () => {
   });
 
   test("Esc never ends what waits for a person; Ctrl-C clears, interrupts, asks, and the second one leaves", () => {
-    const idle = { working: false, shell: false, waiting: false, typed: false, again: false };
+    const idle = { working: false, shell: false, waiting: false, queued: false, typed: false, again: false };
     assert.equal(stopOf("escape", idle), "nothing");
     assert.equal(stopOf("escape", { ...idle, working: true }), "interrupt");
     assert.equal(stopOf("escape", { ...idle, working: true, waiting: true, again: true }), "waits");
+    assert.equal(stopOf("escape", { ...idle, working: true, queued: true }), "now");
+    assert.equal(stopOf("escape", { ...idle, queued: true }), "nothing", "nothing runs that could be interrupted");
+    assert.equal(stopOf("escape", { ...idle, working: true, waiting: true, queued: true }), "waits");
+    assert.equal(stopOf("interrupt", { ...idle, working: true, queued: true }), "interrupt");
     assert.equal(stopOf("interrupt", idle), "ask");
     assert.equal(stopOf("interrupt", { ...idle, typed: true }), "clear");
     assert.equal(stopOf("interrupt", { ...idle, typed: true, working: true }), "clear");

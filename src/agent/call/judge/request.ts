@@ -253,7 +253,9 @@ function approveTool(context: Tools, request: InputRequest): void {
 
 /** Some ends of a request end the turn with it: the person stopped it, or a deadline passed that says so. */
 export function endTurnIfSaid(durable: Durable, resolution: Resolution, request: InputRequest): void {
-  if (resolution.outcome === "cancelled") durable.stop(new Stopped("cancelled", resolution.reason));
+  // A message that is read first ends the request, and the turn goes on with it.
+  if (resolution.outcome === "cancelled" && resolution.reason.code !== "read-now")
+    durable.stop(new Stopped("cancelled", resolution.reason));
   if (resolution.outcome !== "timed_out" || resolution.response) return;
   durable.stop(new Stopped(request.deadline?.policy === "cancel" ? "cancelled" : "timeout", resolution.reason));
 }

@@ -89,8 +89,10 @@ export function notApproved(resolution: Resolution): ToolResult {
       return didNotRun(
         `${sentence(resolution.reason, "en")}. Silence is not consent.${quote("Default reason", resolution.response?.type === "denied" ? resolution.response.reason : undefined)}`,
       );
-    case "cancelled":
-      return didNotRun(`the turn was cancelled (${sentence(resolution.reason, "en")}).`);
+    case "cancelled": {
+      const why = sentence(resolution.reason, "en");
+      return didNotRun(resolution.reason.code === "read-now" ? `${why}.` : `the turn was cancelled (${why}).`);
+    }
     case "no_surface":
       return didNotRun(`it needs a person's approval, and ${sentence(resolution.reason, "en")}.`);
     case "superseded":
@@ -115,6 +117,7 @@ export function notRun(stopped: Stopped | undefined): ToolResult {
     timeout: "the turn's time was up",
     leaving: "Sage was closed",
   };
+  if (stopped?.reason.code === "read-now") return didNotRun(`${sentence(stopped.reason, "en")}.`);
   return didNotRun(`${because[stopped?.why ?? "interrupted"]} before it started.`);
 }
 

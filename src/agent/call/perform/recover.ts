@@ -113,13 +113,16 @@ async function choose(
     digest: verdict.digest,
   });
   const opened = ask(durable, key, request, context.asking);
-  const resolution = await waitForPerson(context, opened);
-  endTurnIfSaid(durable, resolution, opened.request);
+  const resolution = await waitForPerson(context, opened).catch((error: unknown) => {
+    if (error instanceof Stopped && error.reason.code === "read-now") return undefined; // it is read instead of a choice
+    throw error;
+  });
+  if (resolution) endTurnIfSaid(durable, resolution, opened.request);
   const talk = context.inquiries.end(context, opened.request.id);
   const remark =
-    resolution.outcome === "answered" && "remark" in resolution.response && resolution.response.remark?.trim();
+    resolution?.outcome === "answered" && "remark" in resolution.response && resolution.response.remark?.trim();
   return {
-    choice: choiceOf(resolution),
+    choice: resolution && choiceOf(resolution),
     why: sentence(opened.request.why, "en"),
     words: [...(talk === undefined ? [] : [talk]), ...(remark ? [`The person said: ${JSON.stringify(remark)}`] : [])],
   };

@@ -46,6 +46,7 @@ const writers: Readonly<Record<FactType, "run" | "either" | "person">> = {
   "rule.removed": "either",
   "draft.saved": "person",
   "turn.interrupted": "either",
+  "reply.interrupted": "run",
   "turn.ended": "run",
 };
 

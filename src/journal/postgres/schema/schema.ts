@@ -10,7 +10,7 @@ export const FORMAT = 1;
  * Number of the functions, grants and tables below, kept in the database. Raised with every change to any of them (a test sees to it):
  * a program that comes to older ones says so. Functions serve programs of an older revision too, for they are brought up first.
  */
-export const REVISION = 4;
+export const REVISION = 5;
 /** The name of locks that say "I live". */
 export const LIVING = 7;
 

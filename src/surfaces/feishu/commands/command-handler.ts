@@ -32,7 +32,7 @@ type CommandParts = TeamCommandParts &
 export type CommandResult =
   | { text: Phrase }
   | { card: Card; sent?: (message: string) => void }
-  | { task: string; follow: Follow };
+  | { task: string; follow: Follow; when?: "now" | "next" };
 
 export type CommandHandler = {
   /** The command that a message is; undefined for everything that goes to a session. */
@@ -98,7 +98,7 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
     return runSlash<"feishu", CommandResult>(typed, typist, {
       own: (name, args) => own(name, args, message),
       say: (reply) => ({ text: phrase(reply) }),
-      speak: (text) => ({ task: text, follow }),
+      speak: (text, _, when) => ({ task: text, follow, when }),
       async go(session) {
         await sessions.take(session, placeIn(message));
         return { text: ({ t }) => t.resumed(session) };

@@ -332,7 +332,7 @@ type ExecutionHandle = {
   sendMessage(
     text: string,
     from: Sender,
-    more: { id: string; limits?: TurnLimits; images?: readonly GivenImage[] },
+    more: { id: string; when?: "now" | "next"; limits?: TurnLimits; images?: readonly GivenImage[] },
   ): Promise<CommandReply<"say">>;
   /** The first answer wins; later ones are told who gave it. */
   sendAnswer(response: InputResponse, from: Sender): Promise<CommandReply<"respond">>;

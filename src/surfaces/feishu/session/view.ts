@@ -5,6 +5,7 @@ import { noticeText } from "../../../texts/shared/error.ts";
 import type { Texts } from "../../../texts/shared/texts.ts";
 import type { SessionChange, OpenRequest, Session } from "../../../view/session.ts";
 import type { CallItem, Item } from "../../../view/transcript/item.ts";
+import { queueLines } from "../../../view/queue.ts";
 import { isOpen } from "../../../view/transcript/standing.ts";
 import { briefOf, isAsking } from "../../../view/items/summary.ts";
 import type { ProgressView } from "../cards/progress.ts";
@@ -98,9 +99,12 @@ export function createView(session: Session, words: () => Texts): SessionView {
           standing: item.standing,
           ...(item.changed && { changed: item.changed }),
         })),
-      live: lastRows(
-        notice ? noticeText(notice, words()) : (calls().findLast(({ standing }) => isOpen(standing))?.output ?? ""),
-      ),
+      live: [
+        ...lastRows(
+          notice ? noticeText(notice, words()) : (calls().findLast(({ standing }) => isOpen(standing))?.output ?? ""),
+        ),
+        ...(session.progress.open ? queueLines(session.queue, words()) : []),
+      ],
     }),
     working: isWorking,
     stopped: () => session.run === "stopped",

@@ -2,7 +2,14 @@ import { useSignal } from "@preact/signals";
 import { harmless, oneLine } from "../../../../base/visible.ts";
 import { changeLine, headline, whoOf } from "../../../../texts/shared/resolution.ts";
 import { changeOf } from "../../../../view/items/change.ts";
-import type { CallItem, Item, SaidItem, TextItem, ThoughtItem } from "../../../../view/transcript/item.ts";
+import {
+  isQueued,
+  type CallItem,
+  type Item,
+  type SaidItem,
+  type TextItem,
+  type ThoughtItem,
+} from "../../../../view/transcript/item.ts";
 import { noteOf } from "../../../../view/note.ts";
 import { resultOf } from "../../../../view/items/result.ts";
 import { saidText } from "../../../../view/items/said.ts";
@@ -10,6 +17,7 @@ import { isOpen } from "../../../../view/transcript/standing.ts";
 import { briefOf, isAsking, todosOf } from "../../../../view/items/summary.ts";
 import { Change } from "../components/blocks.tsx";
 import { useApp } from "../state/context.ts";
+import type { Unsigned } from "../state/input.ts";
 import { Markdown } from "../components/markdown.tsx";
 import { Since } from "../components/loading.tsx";
 import { Trouble } from "../components/form.tsx";
@@ -37,7 +45,7 @@ function Said({ item, session }: { item: SaidItem; session: string }) {
   const app = useApp();
   const { t, web } = app.words.value;
   const isMine = item.sender.by === app.me.value.by;
-  const waits = !item.read && !item.withdrawn;
+  const waits = isQueued(item);
   return (
     <div class={`said${item.withdrawn ? " gone" : ""}`}>
       <small>
@@ -45,25 +53,37 @@ function Said({ item, session }: { item: SaidItem; session: string }) {
         {waits && ` · ${web.notRead}`}
       </small>
       <div class="bubble">{harmless(saidText(item, t))}</div>
-      {waits && isMine && app.may.value.includes("talk") && <TakeBack session={session} message={item.key} />}
+      {waits && app.may.value.includes("talk") && <Queued session={session} message={item.key} isMine={isMine} />}
     </div>
   );
 }
 
-/** Withdraws a message that nothing has read yet. It disappears once that is confirmed. */
-function TakeBack({ session, message }: { session: string; message: string }) {
+/** Has a message read at once that waits, or withdraws it. Both disappear once that is confirmed. */
+function Queued({ session, message, isMine }: { session: string; message: string; isMine: boolean }) {
   const app = useApp();
   const { web } = app.words.value;
   const trouble = useSignal("");
-  const take = async () => {
-    const reply = await app.send({ type: "withdraw", session, message });
-    trouble.value = app.trouble(reply) ?? "";
-  };
+  const send = async (command: Unsigned) => void (trouble.value = app.trouble(await app.send(command)) ?? "");
   return (
     <>
-      <button type="button" class="quiet" disabled={app.away.value} onClick={() => void take()}>
-        {web.takeBack}
+      <button
+        type="button"
+        class="quiet"
+        disabled={app.away.value}
+        onClick={() => void send({ type: "interrupt", session, to: "now", id: app.id() })}
+      >
+        {web.readNow}
       </button>
+      {isMine && (
+        <button
+          type="button"
+          class="quiet"
+          disabled={app.away.value}
+          onClick={() => void send({ type: "withdraw", session, message })}
+        >
+          {web.takeBack}
+        </button>
+      )}
       <Trouble small text={trouble.value} />
     </>
   );

@@ -36,8 +36,8 @@ export function createTyping(app: App, { session, go }: Parts): Typing {
   };
   const offer: Offer<"page"> = { place: "page", own: () => own.value ?? [] };
 
-  const say = async (to: string, text: string): Promise<boolean> => {
-    const reply = await app.send({ type: "say", session: to, text, id: app.id() });
+  const say = async (to: string, text: string, when: "now" | "next" = "next"): Promise<boolean> => {
+    const reply = await app.send({ type: "say", session: to, text, id: app.id(), when });
     const unknown = unknownSlash(reply, text, offer, app.words.value.slash) ?? app.trouble(reply);
     lines.value = unknown === undefined ? [] : [unknown];
     return reply.ok;
@@ -66,7 +66,7 @@ export function createTyping(app: App, { session, go }: Parts): Typing {
     },
     done: () => true, // a fact, which is shown
     back: (words) => words,
-    speak: (text) => say(id, text),
+    speak: (text, _, when) => say(id, text, when),
     go(opened) {
       go({ page: "session", id: opened });
       return true;
