@@ -128,10 +128,9 @@ function messageCommands(parts: CommandParts): Handlers<"say" | "withdraw"> {
       const before = store.fact(session, said.key); // it waits, or was read, or taken back
       const waits = !before || unseenMessages(store.since(session, 0)).some(({ key }) => key === said.key);
       const facts = when === "now" && waits ? readingNow(parts, session, said, sender) : [];
-      const written = store.appendAll([...facts, { session, fact: said }]);
-      const appended = (isPromised(written) ? await written : written).at(-1) as Appended | SageError;
-      if (appended instanceof SageError) throw appended;
-      const { fact } = appended;
+      const written =
+        facts.length === 0 ? store.append(session, said) : appendTogether(store, [...facts, { session, fact: said }]);
+      const { fact } = isPromised(written) ? await written : written;
       runner.wake(session);
       if (!runner.of(session))
         void import("./run/after-rewind.ts")
@@ -155,6 +154,13 @@ function messageCommands(parts: CommandParts): Handlers<"say" | "withdraw"> {
       return { ok: true };
     },
   };
+}
+
+/** The result for the last of them. */
+async function appendTogether(store: Store, facts: readonly Inbound[]): Promise<Appended> {
+  const last = (await store.appendAll(facts)).at(-1) as Appended | SageError;
+  if (last instanceof SageError) throw last;
+  return last;
 }
 
 /** Stored before the fact that refers to them. A message whose picture cannot be stored is refused. */

@@ -12,7 +12,7 @@ export const exported: Record<string, string> = {
   requests: `TimeMoved Signing Assertion PasskeyProof Answer AnswerToAll Answers Approval Approved AskerPolicy ConfineMode Confined Confirmation Consent Cost
     Deadline DeadlinePolicy DefaultAnswer Draft Effort ExecutionStats InquiryMade InquiryReplied InterruptOptions
     LlmOptions LooseAnswers NewRequest PlanEnd Preview PreviewLine Quiet QuietHours Reason ReasonArgs ReasonCode
-    RequestBody RequestOrigin RequestConsent RequestSource RequestTimeout RespondedEach RuleGrant RuleRemoval Sender
+    RequestBody RequestOrigin RequestConsent RequestSource RequestTimeout RespondedEach RuleGrant RuleRemoval SayOptions Sender
     SharedAnswer Signature SilentEnd ToolUse TurnAnswer TurnEnd TurnError TurnEvent TurnLimits TurnOptions
     WholeAnswer executionOptions reason`,
   hosts: `AgentParts Asked CallRun Command CommandReplies CommandReply FoundReceipts HostAbout HostParts InboxEvent

@@ -25,14 +25,14 @@ suite("a session on a terminal", () => {
       await at.answer("\x1b");
       await at.until(lang === "en" ? "1 open request" : "1 个待处理的请求");
       at.enter("first");
-      await at.until(/1 (message|条消息)/);
+      await at.until(/⋯ (Waits for the next step: |等待下一步读取：)first/);
       at.enter("also 中文");
-      await at.until(/2 (messages|条消息)/);
+      await at.until(/⋯ 2\. .*also 中文/);
       at.press("\x1b[A");
       await at.until(taken);
-      await at.until(/1 (message|条消息)/);
+      await at.until(/⋯ (Waits for the next step: |等待下一步读取：)first/);
       at.enter(", better");
-      await at.until(/2 (messages|条消息)/);
+      await at.until(/⋯ 2\. .*better/);
       at.press("\x12");
       await at.answer("1", "\r");
       await at.until("End.");
@@ -40,7 +40,7 @@ suite("a session on a terminal", () => {
       assert.deepEqual(told, ["go", "first", "also 中文, better"]);
     });
 
-  test("↑ that comes while the model is being asked with the message: the screen says that it was too late", async () => {
+  test("a message in the request under way waits no more: ↑ leaves it, and whoever takes it back hears that it was too late", async () => {
     const gate = Promise.withResolvers<void>();
     let asked = 0;
     await using at = await sageOnScreen([{ calls: [bash("echo x > x.txt")] }, { text: "End." }], {
@@ -57,13 +57,16 @@ suite("a session on a terminal", () => {
     await at.answer("\x1b");
     await at.until("1 open request");
     at.enter("more");
-    await at.until("1 message waiting");
+    await at.until("Waits for the next step: more");
     at.press("\x12");
     await at.answer("1", "\r");
     await until(() => asked === 2, "the second request to the model");
-    await at.until("Answered by you"); // the keys are the editor's again
+    await until(async () => !(await at.screen.text()).includes("Waits for the next step"));
     at.press("\x1b[A");
-    await at.until("Message taken back by you: more");
+    const { host, session } = at.sage;
+    const message = at.sage.facts().findLast(({ type }) => type === "user.said")?.key ?? "";
+    await host.send({ type: "withdraw", session, message, by: "Mei", surface: "test" });
+    await at.until("Message taken back by Mei");
     gate.resolve();
     await at.until("Too late to take it back: the agent has read the message.");
   });

@@ -77,8 +77,8 @@ suite("a session on a terminal", () => {
   });
 
   for (const [lang, one, two] of [
-    ["en", "1 message waiting for the next step (↑ takes it back): also 中文", "2 messages waiting"],
-    ["zh", "1 条消息等待下一步读取（↑ 撤回）：also 中文", "2 条消息等待"],
+    ["en", "⋯ Waits for the next step: also 中文", "⋯ 2. Waits for the next step: and this"],
+    ["zh", "⋯ 等待下一步读取：also 中文", "⋯ 2. 等待下一步读取：and this"],
   ] as const)
     test(`a message that is sent while it works is shown as waiting until it has been read, ${lang}`, async () => {
       await using at = await sageOnScreen([{ calls: [bash("echo x > x.txt")] }, { text: "End." }], {
