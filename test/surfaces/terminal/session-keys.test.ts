@@ -106,7 +106,11 @@ suite("a session on a terminal", () => {
 
   test("Esc interrupts, the turn goes on with what is said; Ctrl-D leaves and resolves nothing", async () => {
     await using at = await sageOnScreen(
-      [{ text: "one two three four five six seven eight", delayMs: 3_000 }, { calls: [bash("echo x > x.txt")] }],
+      [
+        { text: "one two three four five six seven eight", delayMs: 3_000 },
+        { text: "nine ten" },
+        { calls: [bash("echo x > x.txt")] },
+      ],
       { task: "go" },
     );
     await at.until("one two");
@@ -114,13 +118,30 @@ suite("a session on a terminal", () => {
     await at.until("Interrupted by you");
     await at.until("Paused");
     at.enter("/resume");
-    await at.until("seven eight");
+    await at.until("nine ten");
     await at.until("Done:");
     at.enter("next");
     await at.until("Permission needed");
     at.press("\x04"); // Ctrl-D at a request
     assert.deepEqual({ ...(await at.surface.done), last: undefined }, { why: "left", waiting: 1, last: undefined });
     assert.equal(at.sage.store.pending(at.sage.session).length, 1);
+  });
+
+  test("Esc with a message that waits has it read now: no pause, no /resume", async () => {
+    await using at = await sageOnScreen([{ calls: [bash("echo begun; sleep 60")] }, { text: "pnpm it is" }], {
+      task: "go",
+      rules: [allow("Bash")],
+    });
+    await at.until("begun");
+    at.enter("use pnpm");
+    await at.until("⋯ Waits for the next step: use pnpm");
+    await at.until("Esc reads your message now");
+    at.press("\x1b", "\x1b");
+    await at.until("pnpm it is");
+    const text = await at.until("Done:");
+    assert.match(text, /Interrupted by you to read a message\./);
+    assert.doesNotMatch(text, /Paused|\/resume/);
+    assert.equal(at.sage.facts().filter(({ type }) => type === "turn.interrupted").length, 1);
   });
 
   for (const word of ["/resume", "go on"])
