@@ -98,7 +98,7 @@ const fully: Record<HostSlash, readonly string[]> = {
   ...{
     rewind: ["", "t0"],
     withdraw: [],
-    now: ["", "and this"],
+    now: [""],
     revoke: [""],
     stop: [""],
     permissions: ["", "remove Bash(x)"],
