@@ -75,9 +75,7 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
           return requests.approved(fact);
         case "input.reminded":
         case "input.escalated":
-          return [
-            { type: "silence", at, requestId: fact.data.requestId, ...("to" in fact.data && { to: fact.data.to }) },
-          ];
+          return [silence(fact)];
         case "input.resolved":
           if (fact.data.outcome === "cancelled") calls.stopped(true);
           return requests.resolved(fact);
@@ -146,6 +144,10 @@ function noticesOf({ ended = [], skill }: FactData["model.replied"], shown: Read
 function noticed(why: Reason | undefined, text = "", ended?: Set<string>): Item {
   if (why?.code === "task-ended") ended?.add(why.args.id);
   return { type: "notice", text, ...(why && { reason: why }) };
+}
+
+function silence({ at, data }: Fact<"input.reminded"> | Fact<"input.escalated">): Item {
+  return { type: "silence", at, requestId: data.requestId, ...("to" in data && { to: data.to }) };
 }
 
 function whoIn({ by, surface }: Sender): Sender {
