@@ -31,20 +31,6 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
   const requests = createRequests(calls.change);
   const ended = new Set<string>(); // ids of background commands whose end was shown as it came
 
-  const replied = (fact: Fact<"model.replied">): Item[] => {
-    const { key, at, data } = fact;
-    const reply = { key, at, model: data.model };
-    calls.stopped(false);
-    const { made, root } = calls.made(fact, reply);
-    return [
-      ...messages.settled(at),
-      ...noticesOf(data, ended),
-      ...streams.replied(reply, data),
-      ...(root ? [root] : []),
-      ...made,
-    ];
-  };
-
   return {
     delta(delta) {
       if (delta.kind === "state") return delta.sawUpTo === undefined ? [] : messages.asked(delta.sawUpTo);
@@ -64,7 +50,7 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
           calls.stopped(false);
           return messages.settled(at);
         case "model.replied":
-          return replied(fact);
+          return replied({ streams, messages, calls, ended }, fact);
         case "reply.interrupted":
           return isInSubagent(key) ? [] : [...messages.settled(at), ...streams.interrupted(fact)];
         case "calls.judged":
@@ -129,6 +115,27 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
       }
     },
   };
+}
+
+type Replying = {
+  streams: ReturnType<typeof createStreams>;
+  messages: ReturnType<typeof createMessages>;
+  calls: ReturnType<typeof createCalls>;
+  ended: ReadonlySet<string>;
+};
+
+function replied({ streams, messages, calls, ended }: Replying, fact: Fact<"model.replied">): Item[] {
+  const { key, at, data } = fact;
+  const reply = { key, at, model: data.model };
+  calls.stopped(false);
+  const { made, root } = calls.made(fact, reply);
+  return [
+    ...messages.settled(at),
+    ...noticesOf(data, ended),
+    ...streams.replied(reply, data),
+    ...(root ? [root] : []),
+    ...made,
+  ];
 }
 
 /** Notices of text that Sage added to the request: commands that have ended, a skill that fits. */
