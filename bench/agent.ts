@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { UnifiedExecutor } from "../src/agent/turn/executor.ts";
+import { TurnExecutor } from "../src/agent/turn/executor.ts";
 import { createSubagentRegistry } from "../src/agent/state/subagents.ts";
 import { noHooks } from "../src/hooks/hooks.ts";
 import { respond } from "../src/input/respond.ts";
@@ -19,8 +19,8 @@ export function measured(
   maxSteps: number,
   cwd = "/",
   rules: Rule[] = [],
-): UnifiedExecutor {
-  return new UnifiedExecutor(
+): TurnExecutor {
+  return new TurnExecutor(
     {
       store,
       model,
@@ -43,7 +43,7 @@ export function measured(
 }
 
 /** No rule covers the tool, so every call asks. */
-export function createAgent(store: LocalStore, approvals: number): UnifiedExecutor {
+export function createAgent(store: LocalStore, approvals: number): TurnExecutor {
   return measured(store, createModel(approvals), [shell], Number.MAX_SAFE_INTEGER);
 }
 
@@ -57,8 +57,8 @@ export function begin(store: LocalStore, session: string): void {
 /** A turn under way, seen by somebody who waits for its requests. */
 export class Run {
   readonly #log: SessionLog;
-  readonly #events: ReturnType<UnifiedExecutor["execute"]>;
-  constructor(agent: UnifiedExecutor, store: LocalStore, session: string) {
+  readonly #events: ReturnType<TurnExecutor["execute"]>;
+  constructor(agent: TurnExecutor, store: LocalStore, session: string) {
     this.#log = openSession(store, session);
     this.#events = agent.execute({ log: this.#log });
   }

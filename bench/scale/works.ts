@@ -1,6 +1,6 @@
 // Work whose kind the first message names: `ask` asks a person once, `steps 20` makes so many calls, `slow 8000` one that takes so long.
 import { z } from "zod";
-import type { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import type { TurnExecutor } from "../../src/agent/turn/executor.ts";
 import type { Store } from "../../src/journal/store/store.ts";
 import type { Model } from "../../src/models/model.ts";
 import { noUsage } from "../../src/protocol/facts/message.ts";
@@ -21,7 +21,7 @@ const model: Model = {
 };
 
 /** `begun` hears of every call as it begins. */
-export function workOf(store: Store, session: string, dir: string, begun: (session: string) => void): UnifiedExecutor {
+export function workOf(store: Store, session: string, dir: string, begun: (session: string) => void): TurnExecutor {
   const tool = (name: string): Tool<{ n: number; step: number }> => ({
     name,
     description: name,

@@ -6,6 +6,7 @@ import { trajectory, writeLines } from "../archive/trajectory.ts";
 import { createRedaction } from "../config/secrets/redact.ts";
 import type { RunSettings } from "../host/assembly/agent-parts.ts";
 import { assembleEach } from "../host/assembly/assemble.ts";
+import { keepAsPolicy } from "../host/assembly/under-policy.ts";
 import { newSessionId } from "../journal/session/session-id.ts";
 import { checkGrant } from "../host/commands/requests/request.ts";
 import type { RulesKept } from "../host/commands/parts.ts";
@@ -73,6 +74,8 @@ export class SageAgentSDK {
   #checkedHost: Host | undefined;
   readonly #agents: Agents;
   #output: string | undefined;
+  /** The retention of the machine's policy, carried out. */
+  readonly #order: Promise<void>;
   readonly #leaving = new AbortController();
   #closed: Promise<void> | undefined;
   /** Beginnings of runs whose turns have not begun. */
@@ -92,6 +95,7 @@ export class SageAgentSDK {
     if (store && journal !== undefined)
       throw new SageError("config-invalid", said("journal and store: give one of them, not both"));
     this.#store = store ? wrapStore(store) : journal === undefined ? memoryStore() : sqliteStore(journal);
+    this.#order = keepAsPolicy(this.#store, { env, output: () => (this.#output ??= makeOutputFolder()) });
   }
 
   /** Runs a task where nobody is asked: what would need a person is refused, and the agent is told. */
@@ -216,7 +220,7 @@ export class SageAgentSDK {
     for (const run of runs) run.giveUp?.(); // a tool may not listen
     await within(timeLeft(), ends);
     await this.#host?.close({ patienceMs: timeLeft() });
-    await within(timeLeft(), [this.#agents.close()]);
+    await within(timeLeft(), [this.#agents.close(), this.#order]);
     const closing = Promise.resolve(this.#store.close() as Awaitable<void>);
     await within(timeLeft(), [closing]);
     await Promise.race([closing, Promise.resolve()]); // how it ended, if it did

@@ -5,6 +5,7 @@ import type { Execution, Executor } from "../agent/turn/execution.ts";
 import { StandardStrategy, type ExecutionStrategy } from "../agent/turn/strategy.ts";
 import { runTask, type TaskMetadata } from "../agent/turn/task.ts";
 import { childEnv } from "../config/secrets/secrets.ts";
+import { keepAsPolicy } from "../host/assembly/under-policy.ts";
 import { hooksFrom } from "../hooks/hooks.ts";
 import type { Hooks } from "../hooks/hook.ts";
 import type { InputChannel } from "../input/channel.ts";
@@ -183,8 +184,10 @@ function executorParts(
     tools: isList(tools) ? undefined : tools,
     subagents: isList(subagents) ? undefined : subagents,
   });
+  const kept = store ? wrapStore(store) : journal === undefined ? memoryStore() : sqliteStore(journal);
+  void keepAsPolicy(kept, { env, output: () => keepDir ?? processOutputFolder() });
   return {
-    store: store ? wrapStore(store) : journal === undefined ? memoryStore() : sqliteStore(journal),
+    store: kept,
     agents: createAgents(sdk, isList(rules) ? rules : readRules(rules), () => keepDir ?? processOutputFolder()),
     options: { ...options, workingDirectory },
     channel,

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { TurnExecutor } from "../../src/agent/turn/executor.ts";
 import { drain } from "../../src/agent/turn/strategy.ts";
 import { openSession, Stopped } from "../../src/journal/session/session.ts";
 import { memoryStore } from "../../src/journal/store/memory.ts";
@@ -19,7 +19,7 @@ test("one log serves turn after turn, and goes on with one that was interrupted"
   const say = (text: string) =>
     store.append("s", { key: `said/${text}`, type: "user.said", at: 0, data: { text, by: "Lin", surface: "test" } });
   const script = [{ text: "one" }, { calls: [bash("sleep 60")] }, { text: "three" }];
-  const agent = new UnifiedExecutor(config({ script, dir: here.dir, store, rules: [allow("Bash(sleep:*)")] }), {
+  const agent = new TurnExecutor(config({ script, dir: here.dir, store, rules: [allow("Bash(sleep:*)")] }), {
     workingDirectory: here.dir,
   });
   const log = openSession(store, "s");

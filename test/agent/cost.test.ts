@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { TurnExecutor } from "../../src/agent/turn/executor.ts";
 import type { Prices } from "../../src/models/prices.ts";
 import { scripted } from "../../src/models/scripted.ts";
 import { config, workspace } from "../support/sage.ts";
@@ -18,7 +18,7 @@ test("a turn costs what its replies cost, subagents included, or nobody knows", 
   };
   const run = (prices: Prices) => {
     const made = { ...config({ script, dir: here.dir }), model: scripted(script, "local/m"), prices };
-    return new UnifiedExecutor(made, { workingDirectory: here.dir }).executeTask("go");
+    return new TurnExecutor(made, { workingDirectory: here.dir }).executeTask("go");
   };
   const known = await run({ "local/m": { input: 5, output: 10 } });
   assert.deepEqual([known.status, known.stats.modelCalls], ["success", 3]);

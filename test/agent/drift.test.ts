@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { TurnExecutor } from "../../src/agent/turn/executor.ts";
 import { createHost } from "../../src/host/host.ts";
 import { openSession } from "../../src/journal/session/session.ts";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
@@ -224,7 +224,7 @@ test("a call that another attempt judged is judged again before it runs", async 
   symlinkSync(elsewhere.dir, here.path("lib"));
 
   const made = config({ script: [{ text: "ok" }], dir: here.dir, store, rules: [allow("Edit(./**)")] });
-  const executor = async () => new UnifiedExecutor(made, { workingDirectory: here.dir });
+  const executor = async () => new TurnExecutor(made, { workingDirectory: here.dir });
   const host = createHost({ store, version: "test", executor });
   const ended = host.run("s");
   await until(() => store.pending("s").length === 1);

@@ -1,7 +1,7 @@
 // Words of the turn when several calls of one reply come to a bad end at once.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { TurnExecutor } from "../../src/agent/turn/executor.ts";
 import { createHost } from "../../src/host/host.ts";
 import type { Hooks } from "../../src/hooks/hook.ts";
 import { memoryStore } from "../../src/journal/store/memory.ts";
@@ -23,7 +23,7 @@ test("a mistake of Sage's own is told, and not hidden behind a sibling that need
     store,
     version: "test",
     supervision: { clock },
-    executor: async () => new UnifiedExecutor(made, options),
+    executor: async () => new TurnExecutor(made, options),
   });
   await host.send({ type: "open", session: "s", cwd: here.dir });
   await host.send({ type: "say", session: "s", text: "go", by: "Lin", surface: "test" });

@@ -1,7 +1,7 @@
 // The three tests of the founding document, nearly word for word.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { TurnExecutor } from "../../src/agent/turn/executor.ts";
 import { InputChannel } from "../../src/input/channel.ts";
 import { isSuccess } from "../../src/protocol/facts/outcome.ts";
 import { askUser, bash, config, question, workspace } from "../support/sage.ts";
@@ -10,7 +10,7 @@ test("interactive question flow", async () => {
   using here = workspace();
   const [channel, handle] = InputChannel.create(10);
   const script = [{ calls: [askUser(question("Q1", ["Answer1", "Answer2"]))] }, { text: "done" }];
-  const executor = new UnifiedExecutor(config({ script, dir: here.dir }), { workingDirectory: here.dir }, channel);
+  const executor = new TurnExecutor(config({ script, dir: here.dir }), { workingDirectory: here.dir }, channel);
 
   const running = executor.executeTask("ask me");
 
@@ -27,7 +27,7 @@ test("non-interactive auto response", async () => {
   using here = workspace();
   const channel = InputChannel.nonInteractive("alwaysAllow");
   const script = [{ calls: [bash("echo it ran")] }, { text: "done" }];
-  const executor = new UnifiedExecutor(config({ script, dir: here.dir }), { workingDirectory: here.dir }, channel);
+  const executor = new TurnExecutor(config({ script, dir: here.dir }), { workingDirectory: here.dir }, channel);
 
   const outcome = await executor.executeTask("run it");
   assert.ok(isSuccess(outcome));
@@ -39,7 +39,7 @@ test("input timeout", async () => {
   const options = { promptTimeout: 100, workingDirectory: here.dir };
   const [channel, handle] = InputChannel.create(10);
   const script = [{ calls: [askUser(question("Q1"))] }, { text: "never" }];
-  const executor = new UnifiedExecutor(config({ script, dir: here.dir }), options, channel);
+  const executor = new TurnExecutor(config({ script, dir: here.dir }), options, channel);
 
   const outcome = await executor.executeTask("ask me");
   assert.equal(outcome.status, "error");

@@ -1,4 +1,4 @@
-import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { TurnExecutor } from "../../src/agent/turn/executor.ts";
 import type { Store } from "../../src/journal/store/store.ts";
 import type { Script } from "../../src/models/scripted.ts";
 import { createHost } from "../../src/host/host.ts";
@@ -16,6 +16,6 @@ export function hostOn(
   return createHost({
     store,
     version: "test",
-    executor: async () => new UnifiedExecutor(made, { workingDirectory: dir }),
+    executor: async () => new TurnExecutor(made, { workingDirectory: dir }),
   });
 }

@@ -5,7 +5,7 @@ import { sentence } from "../../src/texts/shared/sentence.ts";
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { TurnExecutor } from "../../src/agent/turn/executor.ts";
 import { createActivity } from "../../src/agent/state/activity.ts";
 import { LifecycleManager } from "../../src/agent/state/lifecycle.ts";
 import { Memory } from "../../src/agent/state/memory.ts";
@@ -93,7 +93,7 @@ test("interrupted, then killed before anything was recorded: what had not run st
   const host = createHost({
     store,
     version: "test",
-    executor: async () => new UnifiedExecutor(config({ script, dir: here.dir, store }), { workingDirectory: here.dir }),
+    executor: async () => new TurnExecutor(config({ script, dir: here.dir, store }), { workingDirectory: here.dir }),
   });
   await host.send({ type: "say", session: "s", text: "stop that", ...lin });
   const outcome = await host.run("s");
@@ -303,7 +303,7 @@ test("a subagent's context refuses questions with a clear error and shows its an
 test("the executor yields every fact and delta in order, and a watcher who comes late misses nothing", async () => {
   using here = workspace();
   const store = memoryStore();
-  const executor = new UnifiedExecutor(
+  const executor = new TurnExecutor(
     config({ script: [{ text: "hello there, this is a reply" }], dir: here.dir, store }),
     { workingDirectory: here.dir },
   );
@@ -338,7 +338,7 @@ test("an interrupt before the turn has begun is not lost: the model is never ask
     const made = config({ dir: here.dir, store, script: [() => (asked++, { text: "too late" })] });
     const executor = async () => {
       await loading;
-      return new UnifiedExecutor(made, { workingDirectory: here.dir });
+      return new TurnExecutor(made, { workingDirectory: here.dir });
     };
     const host = createHost({ store, version: "test", executor });
     await host.send({ type: "open", session: "s", cwd: here.dir });
@@ -363,7 +363,7 @@ test("a turn that could not even begin is told to whoever watches, and the next 
   const made = config({ dir: here.dir, store, script: [{ text: "now" }] });
   const executor = async () => {
     if (tries++ === 0) throw new Error("the model is not there");
-    return new UnifiedExecutor(made, { workingDirectory: here.dir });
+    return new TurnExecutor(made, { workingDirectory: here.dir });
   };
   const host = createHost({ store, version: "test", executor });
   await host.send({ type: "open", session: "s", cwd: here.dir });

@@ -4,7 +4,7 @@ import { said } from "../../src/protocol/reasons/reason.ts";
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { TurnExecutor } from "../../src/agent/turn/executor.ts";
 import { openSession } from "../../src/journal/session/session.ts";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import type { Store } from "../../src/journal/store/store.ts";
@@ -215,7 +215,7 @@ test("a closed channel is nobody: what is asked on it ends as such and the turn 
     { calls: [askUser(question("Really?"))] },
     { text: "nobody there" },
   ];
-  const running = new UnifiedExecutor(
+  const running = new TurnExecutor(
     config({ script, dir: here.dir }),
     { workingDirectory: here.dir },
     channel,

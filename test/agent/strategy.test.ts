@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { TurnExecutor } from "../../src/agent/turn/executor.ts";
 import {
   BatchStrategy,
   StandardStrategy,
@@ -18,7 +18,7 @@ test("standard, streaming and batch run the same loop and differ in who hears an
   using here = workspace();
   const script = [{ text: "thinking", calls: [bash("env echo x")] }, { text: "done" }];
   const executor = () =>
-    new UnifiedExecutor(config({ script, dir: here.dir }), {
+    new TurnExecutor(config({ script, dir: here.dir }), {
       workingDirectory: here.dir,
       mode: { type: "nonInteractive", autoResponse: "alwaysAllow" },
     });
@@ -51,7 +51,7 @@ test("a strategy of one's own: try again with another task when the first did no
       return outcome;
     },
   };
-  const executor = new UnifiedExecutor(config({ script: [{ text: "hi" }], dir: here.dir }), {
+  const executor = new TurnExecutor(config({ script: [{ text: "hi" }], dir: here.dir }), {
     workingDirectory: here.dir,
   });
   assert.equal((await executor.executeTask("go", Noted)).text, "hi");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { TurnExecutor } from "../../src/agent/turn/executor.ts";
 import { drain } from "../../src/agent/turn/strategy.ts";
 import { createSubagentRegistry } from "../../src/agent/state/subagents.ts";
 import { respond } from "../../src/input/respond.ts";
@@ -240,7 +240,7 @@ test("a turn whose subagent is gone waits for its definition, with its request, 
   const store = sqliteStore(here.path("journal.db"));
   const as = (agents: SubagentDefinition[]) => {
     const made = config({ dir: here.dir, script, store, agents });
-    return new UnifiedExecutor(made, { workingDirectory: here.dir });
+    return new TurnExecutor(made, { workingDirectory: here.dir });
   };
   store.create("s", { cwd: here.dir, version: "test" });
   store.append("s", { key: "said/0", type: "user.said", at: 1, data: { text: "go", ...lin } });

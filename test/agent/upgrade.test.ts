@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync } from "node:fs";
 import { test } from "node:test";
-import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { TurnExecutor } from "../../src/agent/turn/executor.ts";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import type { Store } from "../../src/journal/store/store.ts";
 import type { ModelRequest } from "../../src/models/model.ts";
@@ -25,7 +25,7 @@ function hostOn(
   { rules = [], ...options }: Partial<ExecutionOptions> & { rules?: Rule[] } = {},
 ) {
   const made = config({ script, dir, store, rules });
-  const executor = async () => new UnifiedExecutor(made, { ...options, workingDirectory: dir });
+  const executor = async () => new TurnExecutor(made, { ...options, workingDirectory: dir });
   return createHost({ store, version: "test", executor });
 }
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { TurnExecutor } from "../../src/agent/turn/executor.ts";
 import { fold } from "../../src/agent/turn/projection.ts";
 import { forkOf } from "../../src/archive/sessions.ts";
 import { createHost } from "../../src/host/host.ts";
@@ -134,7 +134,7 @@ test("a session whose only message was taken back is idle: no turn begins, and t
   const { asked, wrap } = listening();
   const made = config({ dir: here.dir, script: [{ text: "done" }], store, wrap });
   const gate = Promise.withResolvers<void>();
-  const executor = () => gate.promise.then(() => new UnifiedExecutor(made, { workingDirectory: here.dir }));
+  const executor = () => gate.promise.then(() => new TurnExecutor(made, { workingDirectory: here.dir }));
   const host = createHost({ store, version: "test", executor });
   await host.send({ type: "open", session: "s", cwd: here.dir });
   await host.send({ type: "say", session: "s", text: "no", id: "no", ...lin });
@@ -174,7 +174,7 @@ test("whoever may not talk takes nothing back", async () => {
   const host = createHost({
     store,
     version: "test",
-    executor: async () => new UnifiedExecutor(made, { workingDirectory: here.dir }),
+    executor: async () => new TurnExecutor(made, { workingDirectory: here.dir }),
     guard: ({ by }) => by === "Lin",
   });
   await host.send({ type: "open", session: "s", cwd: here.dir });

@@ -368,7 +368,7 @@ suite("sage answer", () => {
     const own = ["--always", "--to", "user", "--rule", "Bash(node:*)", "--run", "--model", other];
     assert.match(
       (await machine.sage(["answer", second, ...own])).err,
-      /sage\/settings\.json: Bash\(node:\*\) \(\/revoke takes it back\)\n$/,
+      /sage\/settings\.json: Bash\(node:\*\) \(sage permissions remove takes it back\)\n$/,
     );
   });
 

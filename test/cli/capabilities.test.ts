@@ -88,6 +88,8 @@ const table: Record<string, { shows(seen: Seen): void; lacks?: Partial<Record<Do
     },
   },
   "another agent in Sage's place": { shows: ({ stranger }) => assert.match(stranger, /stranger/) },
+  // Shown in test/sdk/policy.test.ts, on a machine that has one.
+  "the policy of the machine": { shows: () => {} },
   "rules that a person grants are saved": { shows: ({ projectFile }) => assert.match(projectFile, /npm config/) },
   "a channel of one's own": {
     shows: () => {},

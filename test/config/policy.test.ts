@@ -62,7 +62,7 @@ test("its rules hold over every setting, answer and flag; nothing offers to remo
   }
   for (const destination of ["user", "local", "project"] as const)
     assert.equal(config.dropRule("Bash(curl:*)", destination, "deny"), undefined);
-  assert.equal(config.rules.filter(({ source }) => source === "managed").length, 3);
+  assert.equal(config.rules.filter(({ source }) => source === "managed").length, 4);
 });
 
 test("no policy loosens the sandbox that the person has chosen", () => {

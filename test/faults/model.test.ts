@@ -2,7 +2,7 @@
 // test/models/faults.test.ts; killed before and after every request to the model: boundaries.test.ts.)
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { TurnExecutor } from "../../src/agent/turn/executor.ts";
 import { memoryStore } from "../../src/journal/store/memory.ts";
 import { createHost } from "../../src/host/host.ts";
 import type { Wire } from "../support/flaky.ts";
@@ -34,7 +34,7 @@ async function turn(wire: Wire, first: Play, dir: string): Promise<{ marks: numb
   const host = createHost({
     store,
     version: "test",
-    executor: async () => new UnifiedExecutor(made, { workingDirectory: dir, maxSteps: 5 }),
+    executor: async () => new TurnExecutor(made, { workingDirectory: dir, maxSteps: 5 }),
   });
   await host.send({ type: "open", session: "s", cwd: dir });
   await host.send({ type: "say", session: "s", text: "go", by: "Lin", surface: "test" });

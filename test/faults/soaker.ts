@@ -2,7 +2,7 @@
 // until <dir>/stop is there; then it ends what is open and leaves. Sessions that a killed process of its name left open come first.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { TurnExecutor } from "../../src/agent/turn/executor.ts";
 import { createHost } from "../../src/host/host.ts";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import type { Model } from "../../src/models/model.ts";
@@ -19,7 +19,7 @@ const host = createHost({
   version: "soak",
   sleepAfterMs: 500,
   executor: async ({ id }) =>
-    new UnifiedExecutor(config({ script: [], dir, store, wrap: () => marking(id) }), { workingDirectory: dir }),
+    new TurnExecutor(config({ script: [], dir, store, wrap: () => marking(id) }), { workingDirectory: dir }),
 });
 const stopping = () => existsSync(join(dir, "stop"));
 const leftOpen = store

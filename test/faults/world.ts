@@ -3,7 +3,7 @@
 import { hash } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 import { z } from "zod";
-import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { TurnExecutor } from "../../src/agent/turn/executor.ts";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import type { LocalStore } from "../../src/journal/store/store.ts";
 import type { Model } from "../../src/models/model.ts";
@@ -198,7 +198,7 @@ function boot(world: World, script: Setting["script"], life: Life & { name: stri
         rules: [{ behavior: "allow", text: "Look", source: "user" }, ...rules],
         wrap: (model) => watched(model, world, name, id, pass),
       });
-      return new UnifiedExecutor(made, { ...options, workingDirectory: world.dir });
+      return new TurnExecutor(made, { ...options, workingDirectory: world.dir });
     },
   });
   world.observe(name, { type: "booted" });

@@ -2,7 +2,7 @@ import { said } from "../../src/protocol/reasons/reason.ts";
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { TurnExecutor } from "../../src/agent/turn/executor.ts";
 import { createHooks } from "../../src/hooks/hooks.ts";
 import { memoryStore } from "../../src/journal/store/memory.ts";
 import { createHost } from "../../src/host/host.ts";
@@ -212,7 +212,7 @@ test("hooks are told at once when a session starts, waits for a person, and ends
   const host = createHost({
     store,
     version: "test",
-    executor: async () => new UnifiedExecutor(made, { workingDirectory: here.dir }),
+    executor: async () => new TurnExecutor(made, { workingDirectory: here.dir }),
   });
   const opened = await host.send({ type: "open", cwd: here.dir, session: "s" });
   assert.equal(opened.ok, true);

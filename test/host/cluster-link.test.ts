@@ -5,7 +5,7 @@ import { rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { TurnExecutor } from "../../src/agent/turn/executor.ts";
 import { joinCluster } from "../../src/host/cluster/cluster.ts";
 import { openStreamServer, type StreamServer } from "../../src/host/cluster/stream/stream-server.ts";
 import { createGatewayHost } from "../../src/host/cluster/stream/gateway.ts";
@@ -53,7 +53,7 @@ async function cluster({ notified = true } = {}) {
       const runs = createHost({
         ...{ store, version: "test", letsGo: true, sleepAfterMs: 50, keepDir: () => here.dir },
         executor: async () =>
-          new UnifiedExecutor(config({ ...{ script: [], dir: here.dir, store }, wrap: () => model(name) }), {
+          new TurnExecutor(config({ ...{ script: [], dir: here.dir, store }, wrap: () => model(name) }), {
             workingDirectory: here.dir,
           }),
       });

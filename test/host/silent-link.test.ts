@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { Pool } from "pg";
-import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { TurnExecutor } from "../../src/agent/turn/executor.ts";
 import { joinCluster } from "../../src/host/cluster/cluster.ts";
 import { createGatewayHost } from "../../src/host/cluster/stream/gateway.ts";
 import { startWorker } from "../../src/host/cluster/worker/worker.ts";
@@ -43,8 +43,7 @@ suite("a silent link", { skip: !hasPostgres && "no PostgreSQL is installed" }, (
     const { store } = works.replica;
     const runs = createHost({
       ...{ store, version: "test", letsGo: true, sleepAfterMs: 50 },
-      executor: async () =>
-        new UnifiedExecutor(config({ script, dir: here.dir, store }), { workingDirectory: here.dir }),
+      executor: async () => new TurnExecutor(config({ script, dir: here.dir, store }), { workingDirectory: here.dir }),
     });
     const worker = await startWorker({ cluster: works, place: "here", host: runs });
     const asked = (key: string) =>

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { TurnExecutor } from "../../src/agent/turn/executor.ts";
 import { fold } from "../../src/agent/turn/projection.ts";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import type { Script } from "../../src/models/scripted.ts";
@@ -41,7 +41,7 @@ async function drowsy(dir: string, script: Script, options: Partial<ExecutionOpt
       made++;
       const error = failing.shift();
       if (error) throw error;
-      return new UnifiedExecutor(config({ script, dir, store }), { ...options, workingDirectory: dir });
+      return new TurnExecutor(config({ script, dir, store }), { ...options, workingDirectory: dir });
     },
   });
   await host.send({ type: "open", session: "s", cwd: dir });

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync } from
 import { connect, createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
-import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { TurnExecutor } from "../../src/agent/turn/executor.ts";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import type { Store } from "../../src/journal/store/store.ts";
 import type { Model } from "../../src/models/model.ts";
@@ -23,7 +23,7 @@ function hostOn(store: Store, dir: string, model: Model) {
   return createHost({
     store,
     version: "test",
-    executor: async () => new UnifiedExecutor(made, { workingDirectory: dir }),
+    executor: async () => new TurnExecutor(made, { workingDirectory: dir }),
   });
 }
 
@@ -297,7 +297,7 @@ test("output without end does not grow in anybody's memory: a late watcher gets 
   const a = createHost({
     store,
     version: "test",
-    executor: async () => new UnifiedExecutor(made, { workingDirectory: here.dir }),
+    executor: async () => new TurnExecutor(made, { workingDirectory: here.dir }),
   });
   await a.send({ type: "open", session: "s", cwd: here.dir });
   const first = watching(a);

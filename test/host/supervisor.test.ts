@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { TurnExecutor } from "../../src/agent/turn/executor.ts";
 import { memoryStore } from "../../src/journal/store/memory.ts";
 import type { Model } from "../../src/models/model.ts";
 import { scripted } from "../../src/models/scripted.ts";
@@ -110,7 +110,7 @@ async function mistaken(dir: string, mistakes: number, clock: Clock) {
   const host = createHost({
     store,
     version: "test",
-    executor: async () => new UnifiedExecutor(made, { workingDirectory: dir }),
+    executor: async () => new TurnExecutor(made, { workingDirectory: dir }),
     supervision: { clock },
   });
   const opened = await host.send({ type: "open", cwd: dir });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { TurnExecutor } from "../../src/agent/turn/executor.ts";
 import { memoryStore } from "../../src/journal/store/memory.ts";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import type { Model } from "../../src/models/model.ts";
@@ -30,7 +30,7 @@ function small(text: string | Error): Model & { asked: string[] } {
 
 async function talk(model: Model, { messages = ["Mend the leak, please."], store = memoryStore(), dir = "" } = {}) {
   const made = config({ script: messages.map((_, n) => ({ text: `reply ${n}` })), dir, store });
-  const executor = async () => new UnifiedExecutor(made, { workingDirectory: dir });
+  const executor = async () => new TurnExecutor(made, { workingDirectory: dir });
   const host = createHost({ store, version: "test", namer: async () => model, executor });
   const opened = await host.send({ type: "open", cwd: dir });
   assert.ok(opened.ok);

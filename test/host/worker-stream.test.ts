@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { after, suite, test } from "node:test";
 import { connect as connectTls } from "node:tls";
-import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { TurnExecutor } from "../../src/agent/turn/executor.ts";
 import { openStreamServer } from "../../src/host/cluster/stream/stream-server.ts";
 import { secureConnect } from "../../src/host/cluster/stream/secure-wire.ts";
 import { createHost } from "../../src/host/host.ts";
@@ -25,7 +25,7 @@ suite("the door of a worker", () => {
     const store = memoryStore();
     const { model, next } = puppet();
     const executor = async () =>
-      new UnifiedExecutor(config({ script: [], dir: here.dir, store, wrap: () => model("it") }), {
+      new TurnExecutor(config({ script: [], dir: here.dir, store, wrap: () => model("it") }), {
         workingDirectory: here.dir,
       });
     const host = createHost({ store, version: "test", executor });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { TurnExecutor } from "../../src/agent/turn/executor.ts";
 import { memoryStore } from "../../src/journal/store/memory.ts";
 import type { Delta, Fact } from "../../src/protocol/facts/fact.ts";
 import { textOf } from "../../src/protocol/facts/message.ts";
@@ -36,7 +36,7 @@ async function play(seed: number, dir: string) {
   const store = memoryStore();
   const made = { ...config({ script: [], dir, store, tools: [mark], rules: [allow("Mark")] }), model };
   const options = { workingDirectory: dir, maxSteps: 12, mode: { type: "batch" } } as const;
-  const host = createHost({ store, version: "test", executor: async () => new UnifiedExecutor(made, options) });
+  const host = createHost({ store, version: "test", executor: async () => new TurnExecutor(made, options) });
   const opened = await host.send({ type: "open", cwd: dir });
   const session = opened.ok ? opened.session : "";
   const shown = screen();

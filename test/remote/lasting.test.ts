@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import * as fc from "../support/properties.ts";
-import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { TurnExecutor } from "../../src/agent/turn/executor.ts";
 import { createHost } from "../../src/host/host.ts";
 import { createWireServer, type Greeting } from "../../src/host/socket/serve.ts";
 import { memoryStore } from "../../src/journal/store/memory.ts";
@@ -24,7 +24,7 @@ async function world(dir: string) {
   const host = createHost({
     store,
     version: "test",
-    executor: async () => new UnifiedExecutor(made, { workingDirectory: dir }),
+    executor: async () => new TurnExecutor(made, { workingDirectory: dir }),
   });
   await host.send({ type: "open", session: "s", cwd: dir });
   const clock = manualClock();

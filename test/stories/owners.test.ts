@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { TurnExecutor } from "../../src/agent/turn/executor.ts";
 import { respond } from "../../src/input/respond.ts";
 import { groupLives } from "../support/lives.ts";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
@@ -47,7 +47,7 @@ function follower(here: Here) {
     store,
     version: "test",
     executor: async () =>
-      new UnifiedExecutor(config({ script: turns, dir: here.dir, store }), { workingDirectory: here.dir }),
+      new TurnExecutor(config({ script: turns, dir: here.dir, store }), { workingDirectory: here.dir }),
   });
   const leaving = new AbortController();
   const events: WatchEvent[] = [];

@@ -1,7 +1,7 @@
 // Gateway and workers on one PostgreSQL: each with a replica, connections and jobs of its own, as processes have them.
 import assert from "node:assert/strict";
 import { Client } from "pg";
-import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { TurnExecutor } from "../../src/agent/turn/executor.ts";
 import { type Cluster, joinCluster } from "../../src/host/cluster/cluster.ts";
 import { createGatewayHost } from "../../src/host/cluster/stream/gateway.ts";
 import { startWorker } from "../../src/host/cluster/worker/worker.ts";
@@ -101,7 +101,7 @@ export async function place(
         ...{ store, version: "test", letsGo: true, sleepAfterMs: 50 },
         executor: async () => {
           prepares();
-          return new UnifiedExecutor(
+          return new TurnExecutor(
             { ...config({ script: [], dir, store, wrap: () => counting }) },
             { ...options, workingDirectory: dir },
           );

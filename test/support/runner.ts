@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { GuestExecutor } from "../../src/agent/guest/executor.ts";
-import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { TurnExecutor } from "../../src/agent/turn/executor.ts";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import type { InputResponse } from "../../src/protocol/facts/answer.ts";
 import type { InputRequest } from "../../src/protocol/facts/request.ts";
@@ -26,7 +26,7 @@ const host = createHost({
   executor: async () => {
     const run = { ...options, workingDirectory: dir };
     if (guest === undefined || agent === undefined)
-      return new UnifiedExecutor(config({ script, dir, store, ...(outlive && { runner: runnerIn(dir) }) }), run);
+      return new TurnExecutor(config({ script, dir, store, ...(outlive && { runner: runnerIn(dir) }) }), run);
     // Faults are this process's own; those of the guest are in FAKE_KILL.
     const { NODE_OPTIONS: _, KILL_AT: __, ...env } = process.env;
     const program = guestProgram(agent, { [agent]: { command: guest, args: [] } });

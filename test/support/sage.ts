@@ -11,7 +11,7 @@ import type { Store } from "../../src/journal/store/store.ts";
 import { memoryStore } from "../../src/journal/store/memory.ts";
 import type { Model } from "../../src/models/model.ts";
 import { scripted, type Script } from "../../src/models/scripted.ts";
-import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { TurnExecutor } from "../../src/agent/turn/executor.ts";
 import type { InputResponse } from "../../src/protocol/facts/answer.ts";
 import type { Fact } from "../../src/protocol/facts/fact.ts";
 import type { AgentOutcome } from "../../src/protocol/facts/outcome.ts";
@@ -185,7 +185,7 @@ export async function sageWith(
     keepDir: () => made.keepDir,
     ...(options.surroundings && { surroundings: options.surroundings }),
     taskEnds: options.taskEnds,
-    executor: async () => new UnifiedExecutor(made, { ...options.options, workingDirectory: dir }),
+    executor: async () => new TurnExecutor(made, { ...options.options, workingDirectory: dir }),
   });
   const opened = await host.send({ type: "open", cwd: dir, ...(options.session && { session: options.session }) });
   if (!opened.ok) throw errorOf(opened);

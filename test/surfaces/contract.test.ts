@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { suite, test } from "node:test";
-import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { TurnExecutor } from "../../src/agent/turn/executor.ts";
 import { createHost } from "../../src/host/host.ts";
 import { openSession } from "../../src/journal/session/session.ts";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
@@ -127,7 +127,7 @@ suite("every surface that follows a session", () => {
     const store = sqliteStore(here.path("journal.db"));
     const script = JSON.parse(readFileSync(here.path("script.json"), "utf8")) as Script;
     const made = config({ script, dir: here.dir, store });
-    const executor = async () => new UnifiedExecutor(made, { workingDirectory: here.dir });
+    const executor = async () => new TurnExecutor(made, { workingDirectory: here.dir });
     const host = createHost({ store, version: "test", executor });
     const resumes = (surface: Attached) => surface.tellsStopped === undefined;
     const people = surfaces.filter((surface) => surface.name !== "editor");

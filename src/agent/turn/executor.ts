@@ -17,7 +17,7 @@ import { runTask, type TaskMetadata } from "./task.ts";
 import { compactTurn, runTurn, type TurnInput } from "./turn.ts";
 
 /** Runs turns. It keeps nothing between them: everything a turn needs is in the session's facts. */
-export class UnifiedExecutor implements Executor {
+export class TurnExecutor implements Executor {
   readonly #config: AgentConfig & { store: Store };
   readonly #options: ExecutionOptions;
   readonly #channel: InputChannel | undefined;
@@ -79,8 +79,8 @@ export class UnifiedExecutor implements Executor {
   }
 
   /** The same agent, asking in another way. */
-  withMode(mode: ExecutionMode): UnifiedExecutor {
-    return new UnifiedExecutor(this.#config, { ...this.#options, mode });
+  withMode(mode: ExecutionMode): TurnExecutor {
+    return new TurnExecutor(this.#config, { ...this.#options, mode });
   }
 
   async executeWithStrategy(strategy: ExecutionStrategy, execution: Execution): Promise<AgentOutcome> {

@@ -27,6 +27,7 @@ import type { Fact } from "../../protocol/facts/fact.ts";
 import type { Resolution } from "../../protocol/facts/request.ts";
 import type { Log } from "../../surfaces/feishu/transport/api/config.ts";
 import type { Lang } from "../../texts/language.ts";
+import { applyRetention } from "../record/sessions/retention.ts";
 import { whoOf } from "../../texts/shared/resolution.ts";
 import { serveTexts } from "../../texts/serve/serve.ts";
 import { type Texts, texts } from "../../texts/shared/texts.ts";
@@ -43,6 +44,7 @@ export async function serve(args: string[]): Promise<number> {
   const setup = feishuSetupTexts(lang);
   const journal = await openServedJournal(start);
   const { store, memory } = journal;
+  if (!store.shared) await applyRetention(store, start.installation, lang);
   const settings = liveSettings(home.settings, (error) => log("warn", setup.settingsKept(thrownText(error, lang))));
   const bots: Bot[] = [];
   const devices = createDevices(memory.web);

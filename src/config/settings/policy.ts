@@ -23,11 +23,15 @@ const policySchema = z.strictObject({
     })
     .prefault({}),
   sandbox: sandboxSchema.optional(),
+  signed: z.array(z.enum(["hard", "permission"])).optional(),
   retention: z.strictObject({ sessions: age.optional(), receipts: age.optional() }).optional(),
 });
 
 /** Settings of whoever runs the machine. Nobody's own settings, answers or flags loosen them. */
-export type Policy = Pick<z.infer<typeof policySchema>, "sandbox" | "retention"> & { path: string; rules: Rule[] };
+export type Policy = Pick<z.infer<typeof policySchema>, "sandbox" | "signed" | "retention"> & {
+  path: string;
+  rules: Rule[];
+};
 
 /** The platform's place for settings of a machine. No variable moves it: then everybody could. */
 const places: Partial<Record<NodeJS.Platform, string>> = {
@@ -47,24 +51,30 @@ export function readPolicy({ path = policyPath, owner = ROOT } = {}): Policy | u
   const text = readSmallFile(path);
   if (text === undefined) return undefined;
   for (const each of [path, dirname(path)]) checkOwner(each, owner, path);
-  const { permissions, sandbox, retention } = parseSettings(policySchema, path, text);
-  const { rules } = loadRules(permissions, "managed");
-  return { path, rules, ...(sandbox && { sandbox }), ...(retention && { retention }) };
+  const { permissions, sandbox, signed, retention } = parseSettings(policySchema, path, text);
+  const hidden = (sandbox?.hidden ?? []).map((file): Rule => ({
+    behavior: "deny",
+    text: `Read(${file})`,
+    source: "managed",
+  }));
+  const rules = [...loadRules(permissions, "managed").rules, ...hidden];
+  return { path, rules, ...(sandbox && { sandbox }), ...(signed && { signed }), ...(retention && { retention }) };
 }
 
-/** The person's settings below the policy: its word on the sandbox and on retention stands in the place of theirs. */
+/** The person's settings below the policy: its word on the sandbox and on retention stands in the place of theirs, its wish for proof beside it. */
 export function underPolicy(settings: Settings, policy: Policy | undefined): Settings {
   if (!policy) return settings;
-  const { sandbox, retention } = policy;
+  const { sandbox, signed, retention } = policy;
   return {
     ...settings,
+    ...(signed && { signed: [...new Set([...signed, ...(settings.signed ?? [])])] }),
     ...(sandbox && { sandbox: sandboxUnder(settings.sandbox ?? {}, sandbox) }),
     ...(retention && { retention: { ...settings.retention, ...retention } }),
   };
 }
 
 /** A policy that names no mode only adds to the person's sandbox, and none switches one off, or lets more run in it without asking. */
-function sandboxUnder(own: SandboxSettings, policy: SandboxSettings): SandboxSettings {
+export function sandboxUnder(own: SandboxSettings, policy: SandboxSettings): SandboxSettings {
   const hidden = [...new Set([...(policy.hidden ?? []), ...(own.hidden ?? [])])];
   const mode = policy.mode === undefined || isStricter(own.mode, policy.mode) ? own.mode : policy.mode;
   return {

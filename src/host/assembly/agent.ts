@@ -5,7 +5,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { builtinSubagents, createSubagentRegistry } from "../../agent/state/subagents.ts";
 import type { Executor } from "../../agent/turn/execution.ts";
-import { UnifiedExecutor } from "../../agent/turn/executor.ts";
+import { TurnExecutor } from "../../agent/turn/executor.ts";
 import { lazy } from "../../base/lazy.ts";
 import { keptFor, receivedFor } from "../../config/output-folder.ts";
 import { childEnv, redactor } from "../../config/secrets/secrets.ts";
@@ -24,6 +24,7 @@ import { createSkill } from "../../tools/session/skill.ts";
 import { createTask } from "../../tools/session/task.ts";
 import { createWebFetch } from "../../tools/web/web-fetch.ts";
 import { createWebSearch } from "../../tools/web/web-search.ts";
+import { underPolicy } from "./under-policy.ts";
 import type { Agent, AgentParts, AgentScope, RunSettings } from "./agent-parts.ts";
 import { createPrompts, createRecent, type Prompts, type PromptScope } from "./prompts.ts";
 
@@ -33,7 +34,8 @@ let tracing: Promise<typeof import("./traces.ts")> | undefined;
 export const spawn: Spawn = createSpawner();
 
 /** Everything that does not change from session to session is made once; the rest is read when a turn begins. */
-export function createAgent(parts: AgentParts): Agent {
+export function createAgent(given: AgentParts): Agent {
+  const { parts, signed: toSign } = underPolicy(given);
   const { env, rules, skills = [], commands = [], matchingSkill: matching = "offer" } = parts;
   const home = homedir();
   const shared = sharedConfig(parts, home);
@@ -52,8 +54,11 @@ export function createAgent(parts: AgentParts): Agent {
     matching,
     ...(parts.outside && { outside: parts.outside }),
     keepDir: (session) => keptFor(output, session),
-    async executor(session, run, scope) {
+    async executor(session, settings, scope) {
       await looked;
+      const { options } = settings;
+      const signed = [...toSign, ...(options.signed ?? [])];
+      const run = toSign.length > 0 ? { ...settings, options: { ...options, signed } } : settings;
       const folder = folders(session.cwd, () => ({
         root: sessionFolder(session),
         env: lazy(() => childEnv(env, session.cwd)),
@@ -170,7 +175,7 @@ async function ownExecutor(assembly: Assembly): Promise<Executor> {
     subagentSystem: subagent,
   };
   if (run.instead) Object.defineProperties(config, Object.getOwnPropertyDescriptors(run.instead));
-  return new UnifiedExecutor(config, { ...run.options, workingDirectory: session.cwd }, run.channel);
+  return new TurnExecutor(config, { ...run.options, workingDirectory: session.cwd }, run.channel);
 }
 
 function toolRoots({ folder, kept, scope }: Assembly) {

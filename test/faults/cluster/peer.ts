@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import { UnifiedExecutor } from "../../../src/agent/turn/executor.ts";
+import { TurnExecutor } from "../../../src/agent/turn/executor.ts";
 import { joinCluster } from "../../../src/host/cluster/cluster.ts";
 import { createGatewayHost } from "../../../src/host/cluster/stream/gateway.ts";
 import { startWorker } from "../../../src/host/cluster/worker/worker.ts";
@@ -69,7 +69,7 @@ if (role === "gateway") {
       const options = id.includes("-due") ? { promptTimeout: 3_000, timeoutPolicy: "deny" as const } : {};
       const parts = { script: [], dir, store, rules, tools: tools(id), wrap: () => marking(id) };
       const run = { ...options, workingDirectory: dir };
-      return new UnifiedExecutor(config({ ...parts, ...(outlives && { runner }) }), run);
+      return new TurnExecutor(config({ ...parts, ...(outlives && { runner }) }), run);
     },
   });
   const run: LocalHost["run"] = async (session) => {

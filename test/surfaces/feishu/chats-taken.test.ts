@@ -107,7 +107,7 @@ test("of the turns that ended elsewhere while nobody was here, the last one is t
   const [session] = sage.store.sessions();
   await sage.crash();
   const { createHost } = await import("../../../src/host/host.ts");
-  const { UnifiedExecutor } = await import("../../../src/agent/turn/executor.ts");
+  const { TurnExecutor } = await import("../../../src/agent/turn/executor.ts");
   const { sqliteStore } = await import("../../../src/journal/sqlite/sqlite.ts");
   const { config } = await import("../../support/sage.ts");
   const store = sqliteStore(join(dir, "journal.db"));
@@ -116,7 +116,7 @@ test("of the turns that ended elsewhere while nobody was here, the last one is t
   const terminal = createHost({
     store,
     version: "test",
-    executor: async () => new UnifiedExecutor(made, { workingDirectory: sage.cwd }),
+    executor: async () => new TurnExecutor(made, { workingDirectory: sage.cwd }),
   });
   for (const text of ["second", "third <at id=all></at>"]) {
     await terminal.send({ type: "say", session: session?.id ?? "", text, by: "Ada", surface: "plain" });

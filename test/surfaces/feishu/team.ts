@@ -5,7 +5,7 @@ import { z } from "zod";
 import { botPerson } from "../../../src/cli/serve/feishu/bot.ts";
 import { noSandbox } from "../../../src/config/settings/sandbox.ts";
 import { createConfining } from "../../../src/host/assembly/confining.ts";
-import { UnifiedExecutor } from "../../../src/agent/turn/executor.ts";
+import { TurnExecutor } from "../../../src/agent/turn/executor.ts";
 import { sqliteStore } from "../../../src/journal/sqlite/sqlite.ts";
 import type { Script } from "../../../src/models/scripted.ts";
 import type { Fact, FactType } from "../../../src/protocol/facts/fact.ts";
@@ -95,7 +95,7 @@ export async function team(given: TeamOptions) {
       personOf: botPerson([{ team: () => settings }]),
       keepDir: ({ id }) => join(dir, "kept", id),
       ...(given.surroundings && { surroundings: given.surroundings }),
-      executor: async (session) => new UnifiedExecutor(made, { workingDirectory: session.cwd }),
+      executor: async (session) => new TurnExecutor(made, { workingDirectory: session.cwd }),
     });
     const stores = openSurfaceStores(join(dir, "surfaces.db"), options?.now);
     const { appId, appSecret, url: domain } = feishu;
