@@ -1,9 +1,10 @@
 // A process on a machine with a policy: each door in turn, and what a session through it saw. Started by policy.test.ts.
+import assert from "node:assert/strict";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openSage } from "../../src/cli/assemble/open-sage.ts";
 import { openDaemon } from "../../src/cli/serve/daemon.ts";
-import { readInstallation } from "../../src/config/home/installation.ts";
+import { readInstallation } from "../../src/config/home/home.ts";
 import type { PermissionRequest } from "../../src/protocol/facts/request.ts";
 import type { Host } from "../../src/protocol/host/host.ts";
 import { assemble } from "../../src/sdk/entries/hosts.ts";
@@ -101,7 +102,7 @@ async function kept(): Promise<boolean> {
   }
   if (door === "keeps") return true;
   if (door === "keeps-sdk") await new SageAgentSDK({ ...own, journal }).close();
-  else new UnifiedExecutor({ ...code, journal });
+  else assert.ok(new UnifiedExecutor({ ...code, journal }));
   const look = sqliteStore(journal);
   await until(() => look.sessions().length === 0, "the old session to go", { patienceMs: 10_000 }).catch(() => {});
   return look.sessions().length > 0;
