@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { suite, test } from "node:test";
-import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { TurnExecutor } from "../../src/agent/turn/executor.ts";
 import { fold } from "../../src/agent/turn/projection.ts";
 import { createHost } from "../../src/host/host.ts";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
@@ -190,7 +190,7 @@ suite("a message now, and who owns the session", () => {
     const script = [{ calls: [bash("echo one >> ran")] }, { text: "heard you" }];
     const store = sqliteStore(here.path("journal.db"));
     const executor = async () =>
-      new UnifiedExecutor(config({ script, dir: here.dir, store }), { workingDirectory: here.dir });
+      new TurnExecutor(config({ script, dir: here.dir, store }), { workingDirectory: here.dir });
     const first = createHost({ store, version: "test", executor });
     await first.send({ type: "open", session: "s", cwd: here.dir });
     await first.send({ type: "say", session: "s", text: "go", ...lin });
