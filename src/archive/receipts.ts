@@ -8,10 +8,8 @@ import type { AskedItem, CallItem } from "../view/transcript/item.ts";
 import { isOpen } from "../view/transcript/standing.ts";
 import { transcriptOf } from "../view/transcript/transcript.ts";
 
-type RuleFile = (source: RuleSource) => string | undefined;
-
 /** A receipt for each call of a session, and for each question of Sage's own, in the order in which they were decided. */
-export function receiptsOf(facts: readonly Fact[], ruleFile: RuleFile): Receipt[] {
+export function receiptsOf(facts: readonly Fact[], ruleFile: (source: RuleSource) => string | undefined): Receipt[] {
   const session = facts[0]?.session ?? "";
   const givenBy = (rule: string) =>
     facts.findLast((fact) => fact.type === "rule.added" && fact.data.rule === rule) as Fact<"rule.added"> | undefined;

@@ -64,7 +64,7 @@ const forPeople: Record<string, "whole" | readonly string[]> = {
 
 surviveReaders();
 guardConsole();
-process.on("uncaughtException", crash);
+process.on("uncaughtException", (thrown) => void explain(thrown).finally(() => process.exit(1)));
 
 const program = { source: import.meta.url.endsWith(".ts"), root: join(import.meta.dirname, "../..") };
 startsAs(programName(process.env, program), programNameAnywhere(process.env, program));
@@ -127,8 +127,4 @@ async function told(error: SageError): Promise<string> {
   const { languageOf } = await import("../texts/language.ts");
   const { asTyped } = await import("../texts/command.ts");
   return asTyped((await import("../texts/shared/sentence.ts")).sentence(error.reason, languageOf(process.env)));
-}
-
-function crash(thrown: unknown): void {
-  void explain(thrown).finally(() => process.exit(1));
 }

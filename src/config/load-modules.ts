@@ -100,11 +100,9 @@ function repeated(
 
 const schema = z.strictObject({ tools: toolsSchema.optional(), agents: subagentsSchema.optional() });
 
-type Known = { texts: ReadonlyMap<string, string>; within: string | undefined };
-
 const nodeModule = process.getBuiltinModule("node:module");
 const PARAMETER = "sage-module";
-const known = new Map<string, Known>();
+const known = new Map<string, { texts: ReadonlyMap<string, string>; within: string | undefined }>();
 let isHooked = false;
 
 /** Imports the text that was read and trusted; the file may have changed since. Each content has its own URL, so a change is loaded. */

@@ -19,7 +19,8 @@ export function isRemote(cwd: string): boolean {
 
 /** Reads `git+https://host/path.git#branch`. Nothing that git would take for an option or a command, and no password, gets through. */
 export function remoteOf(given: string): Remote {
-  const shown = withoutSecrets(given);
+  // For messages: everything before an @ could be a password.
+  const shown = given.slice(0, 200).replace(/\/\/.*@/s, "//…@");
   const refuse = (why: FileReasonArgs["remote-unfit"]["why"]): never => {
     throw new SageError("input-invalid", reason("remote-unfit", { remote: shown, why }));
   };
@@ -67,9 +68,4 @@ function isBranch(name: string): boolean {
   if (name === "" || name.length > 200 || name === "@") return false;
   if (/^[-/.]|[/.]$|\.\.|\/\/|@\{|[\s\p{C}~^:?*[\\]/u.test(name)) return false;
   return name.split("/").every((part) => !part.startsWith(".") && !part.endsWith(".lock"));
-}
-
-/** For messages: everything before an @ could be a password. */
-function withoutSecrets(given: string): string {
-  return given.slice(0, 200).replace(/\/\/.*@/s, "//…@");
 }

@@ -5,8 +5,6 @@ import type { GuestAnswer } from "./driver.ts";
 import { fields, text, type Fields } from "./json.ts";
 
 type Asker = { name: string; signal: AbortSignal; ask(questions: Question[]): Promise<GuestAnswer> };
-type FormParams = Parameters<typeof askFor>[0];
-
 const OWN_WORDS = "_custom";
 
 /** Shows an agent's form as an MCP server's. A text field beside a choice is the person's own words for it, not a question. */
@@ -22,7 +20,7 @@ export async function askForm(params: Fields, { name, signal, ask }: Asker): Pro
     message: text(params["message"]) ?? "",
     requestedSchema: { ...schema, properties: Object.fromEntries(asked) },
   };
-  const result = await askFor(form as FormParams, {
+  const result = await askFor(form as Parameters<typeof askFor>[0], {
     server: name,
     tool: "",
     signal,

@@ -40,7 +40,8 @@ export function createHooks(
 ): Hooks {
   const of = (moment: HookMoment, tool: string | undefined) =>
     ((configured[moment] ?? []) as readonly AnyHook[]).filter(
-      ({ matcher = "*" }) => tool === undefined || matches(matcher, tool),
+      ({ matcher = "*" }) =>
+        tool === undefined || matcher === "*" || matcher.split("|").some((name) => name.trim() === tool),
     );
   return markSafe({
     within: (starting) => createHooks(configured, env, { ...(home !== undefined && { home }), start: starting }),
@@ -162,10 +163,6 @@ function take(outcome: HookOutcome, answer: HookAnswer, command: string, why?: R
   outcome.decision = answer.decision;
   const unsaid = () => reason("hook-decided", { command, decision: answer.decision ?? "ask" });
   outcome.reason = why ?? (answer.reason === undefined ? unsaid() : said(answer.reason));
-}
-
-function matches(matcher: string, tool: string): boolean {
-  return matcher === "*" || matcher.split("|").some((name) => name.trim() === tool);
 }
 
 /** Calls a function with a copy of the event: what it changes in there changes nothing. */

@@ -110,13 +110,11 @@ const failed = (remote: string, problem: string) =>
     }),
   );
 
-type Ended = { code: number | null; text: string };
-
 /** Runs git without anybody to ask, and without settings of it from this process's environment. */
 export function git(
   args: readonly string[],
   { cwd, env, signal }: { cwd: string; env: NodeJS.ProcessEnv; signal: AbortSignal },
-): Promise<Ended> {
+): Promise<{ code: number | null; text: string }> {
   const own = Object.fromEntries(Object.entries(env).filter(([name]) => !/^(GIT_|SSH_ASKPASS|SAGE_)/.test(name)));
   const quiet = {
     GIT_TERMINAL_PROMPT: "0",

@@ -31,7 +31,8 @@ export async function recover(store: Store, host: Host, sessions: readonly strin
     const requests = store.pending(session);
     const waits = requests.length > 0 && !store.leftCalls(session);
     const paused = await isPaused(store, session);
-    if (waits && (paused || !isAskedBack(store, requests))) {
+    // Somebody asked about a request, and the process that should have replied was killed.
+    if (waits && (paused || !requests.some(({ id }) => unrepliedIn(store.inquiries(id)).length > 0))) {
       waiting++;
       const letGo = paused ? () => {} : hold(store, session);
       const goOn = () => {
@@ -66,11 +67,6 @@ function hold(store: Store, session: string): () => void {
   } catch {
     return () => {}; // another process was faster
   }
-}
-
-/** Somebody asked about a request, and the process that should have replied was killed. */
-function isAskedBack(store: Store, requests: readonly InputRequest[]): boolean {
-  return requests.some(({ id }) => unrepliedIn(store.inquiries(id)).length > 0);
 }
 
 /** Reads these facts alone: a session that waits is not loaded. */

@@ -124,11 +124,9 @@ function timedOut(timeoutMs: number | undefined): SageError {
   return new SageError("timeout", reason("no-answer-within", { timeoutMs: timeoutMs ?? 0 }));
 }
 
-type ChannelParts = { policy?: "queue" | "reject"; defaultTimeout?: number };
-
 function createChannel(
   bufferSize: number,
-  { policy = "queue", defaultTimeout }: ChannelParts,
+  { policy = "queue", defaultTimeout }: { policy?: "queue" | "reject"; defaultTimeout?: number },
 ): [InputChannel, InputChannelHandle] {
   const shown = createOffers(bufferSize);
   const { offers } = shown;

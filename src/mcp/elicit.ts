@@ -74,15 +74,11 @@ function wantsSecret(name: string, schema: Schema, message: string): boolean {
   // "Never enter a secret" is harmless next to a number; next to a text field it could be a trick.
   const beside = fieldForm(schema).type === "string" ? description : description?.replaceAll(warning, "");
   const words = [name, title, beside, ...(isFree ? [message] : [])].join("\n");
-  return format === "password" || secret.test(plain(words));
+  // As it looks: full-width letters count as letters, invisible characters as nothing.
+  return format === "password" || secret.test(words.normalize("NFKC").replaceAll(/[\p{Cf}\p{Mn}]/gu, ""));
 }
 
 const warning = /\b(?:do not|don't|never) (?:give|enter|share|send|provide|type)\b[^.!?;)\n]*/gi;
-
-/** As it looks: full-width letters count as letters, invisible characters as nothing. */
-function plain(text: string): string {
-  return text.normalize("NFKC").replaceAll(/[\p{Cf}\p{Mn}]/gu, "");
-}
 
 type Value = string | number | boolean | string[];
 type Field = {

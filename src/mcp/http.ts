@@ -3,8 +3,6 @@ import { reason } from "../protocol/reasons/reason.ts";
 import { type HttpServer, type ServerDefinition, ServerFailure } from "./server.ts";
 import { MAX_MESSAGE_BYTES } from "./stdio.ts";
 
-type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
-
 /** The way to a server at an address. Without a login it is tried without one; a server that wants one says so. */
 export function httpTransport({ transport }: ServerDefinition, provider?: OAuthClientProvider): Transport {
   if (transport.type !== "http") throw new Error("not a server at an address");
@@ -24,7 +22,7 @@ export function secureAddress({ url: text }: Pick<HttpServer, "url">): URL {
 }
 
 /** Requests for a server, its logins included. It never leads us to this machine or its network, and no answer exceeds the limit. */
-export function guardedFetch(server: URL): Fetch {
+export function guardedFetch(server: URL): (url: string | URL, init?: RequestInit) => Promise<Response> {
   return async (address, init) => {
     const url = secureAddress({ url: String(address) });
     if (!isPrivate(server) && isPrivate(url)) throw new ServerFailure(reason("address-insecure", { url: url.href }));

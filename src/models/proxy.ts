@@ -51,7 +51,8 @@ function isExempt({ hostname, port, protocol }: URL, env: Env): boolean {
     .replace(/^\[|\]$/g, "")
     .replace(/\.$/, "")
     .toLowerCase();
-  if (isLoopback(host)) return true;
+  if (host === "localhost" || host.endsWith(".localhost") || isInRange("127.0.0.0/8", host) || isInRange("::1", host))
+    return true;
   const at = port || (/^(https|wss):$/.test(protocol) ? "443" : "80");
   const [, list = ""] = firstSet(["no_proxy"], env) ?? [];
   return list.split(/[\s,]+/).some((entry) => entry !== "" && exempts(entry.toLowerCase(), host, at));
@@ -77,12 +78,6 @@ function isInRange(range: string, host: string): boolean {
   if (!Number.isInteger(length) || length < 0 || length > (family === "ipv6" ? 128 : 32)) return false;
   list.addSubnet(address, length, family);
   return list.check(host, family);
-}
-
-function isLoopback(host: string): boolean {
-  return (
-    host === "localhost" || host.endsWith(".localhost") || isInRange("127.0.0.0/8", host) || isInRange("::1", host)
-  );
 }
 
 /** The first of these variables that says something, in small letters or in capitals. */

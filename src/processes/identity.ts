@@ -47,13 +47,9 @@ export function lifeOf({ pid, started, machine }: Identity, namespace = namespac
 /** Does any process of this group live? The leader may be gone while its children work on; zombies do not count. */
 export function groupLife(leader: Identity): Life {
   const life = lifeOf(leader);
-  if (life !== "dead" || process.platform !== "linux" || !isOfThisBoot(leader)) return life;
+  if (life !== "dead" || process.platform !== "linux" || !leader.started.startsWith(`${boot()}:`)) return life;
   // The kernel gives a group's number to nobody while the group has members: another leader means that ours is over.
   return startOf(leader.pid) === "" && groupMembers(leader.pid).length > 0 ? "alive" : "dead";
-}
-
-function isOfThisBoot({ started }: Identity): boolean {
-  return started.startsWith(`${boot()}:`);
 }
 
 /** Processes of a group that run. */
@@ -61,10 +57,8 @@ export function groupMembers(group: number): number[] {
   return runningProcesses().flatMap(({ pid, group: other }) => (other === group ? [pid] : []));
 }
 
-type Running = { pid: number; parent: number; group: number; session: number };
-
 /** Every process that this one sees, apart from those that nobody has reaped yet. */
-export function runningProcesses(): Running[] {
+export function runningProcesses(): { pid: number; parent: number; group: number; session: number }[] {
   return readdirSync("/proc").flatMap((name) => {
     if (!/^\d+$/.test(name)) return [];
     try {

@@ -70,14 +70,12 @@ function lifeOfEntry(entry: Entry): Life {
   return entry.kind === "command" ? groupLife(entry) : lifeOf(entry);
 }
 
-type Fate = "stays" | "forgotten" | "ended";
-
 /** Decides about an entry. `starter`, `command`: the lives of those beside it. `taken`: this process runs its session, and did not start it. */
 export function fateOf(
   kind: Kind,
   life: Life,
   { starter, command, taken }: { starter: Life; command: Life; taken: boolean },
-): Fate {
+): "stays" | "forgotten" | "ended" {
   if (life === "unknown") return "stays";
   // A keeper that was killed alone says by its entry which command it left.
   if (life === "dead") return kind === "keeper" && command === "alive" ? "stays" : "forgotten";

@@ -1,8 +1,6 @@
 /** Kinds of pictures that every provider with eyes takes. */
 const imageKinds = { png: "image/png", jpg: "image/jpeg", gif: "image/gif", webp: "image/webp" } as const;
 
-type ImageKind = keyof typeof imageKinds;
-
 /** Kinds of files that may be in a message: pictures, and PDF for models that read it. */
 export const attachedKinds = { ...imageKinds, pdf: "application/pdf" } as const;
 
@@ -29,7 +27,7 @@ export type ImagePart = {
 export type GivenImage = { name: string; /** base64. */ data: string };
 
 /** Kind of a picture by its first bytes: a name proves nothing. */
-export function imageKindOf(content: Uint8Array): ImageKind | undefined {
+export function imageKindOf(content: Uint8Array): keyof typeof imageKinds | undefined {
   const head = String.fromCharCode(...content.subarray(0, 12));
   if (head.startsWith("\x89PNG\r\n\x1a\n")) return "png";
   if (head.startsWith("\xff\xd8\xff")) return "jpg";

@@ -152,7 +152,8 @@ function createRunning({ store, host, session, run, checkOpen }: Parts, seen: Se
       const outcome = (seen.running ??= run());
       begun();
       const next = await endOrRequest(store, session, outcome, signal);
-      if ("outcome" in next && isElsewhere(next.outcome)) {
+      // Another process runs the session: its turn is followed from here, and its end is found in the journal.
+      if ("outcome" in next && next.outcome.status === "error" && next.outcome.error.code === "session-owned") {
         seen.running = undefined;
         await changedElsewhere(store, session, signal);
       } else if ("outcome" in next) {
@@ -297,15 +298,13 @@ function hearing({ onEvent = () => {}, signal }: TurnOptions) {
   };
 }
 
-type Next = { outcome: AgentOutcome } | { request: InputRequest };
-
 /** The end of the turn, or a request that only a person can answer: the one that comes first. */
 function endOrRequest(
   store: Store,
   session: string,
   outcome: Promise<AgentOutcome>,
   signal: AbortSignal | undefined,
-): Promise<Next> {
+): Promise<{ outcome: AgentOutcome } | { request: InputRequest }> {
   return new Promise((resolve, reject) => {
     const look = () => {
       const [request] = store.pending(session);
@@ -326,11 +325,6 @@ function endOrRequest(
     if (signal?.aborted) abort();
     else look();
   });
-}
-
-/** Another process runs the session: its turn is followed from here, and its end is found in the journal. */
-function isElsewhere(outcome: AgentOutcome): boolean {
-  return outcome.status === "error" && outcome.error.code === "session-owned";
 }
 
 function changedElsewhere(store: Store, session: string, signal: AbortSignal | undefined): Promise<void> {

@@ -58,7 +58,7 @@ export const guardMutants: Mutant[] = [
   without(
     "runs what one person allowed, where two have to by now",
     "src/agent/call/judge/drift.ts",
-    [" || isStricter(judged.consent, shown.consent));", ");"],
+    ["||\n      isStricter(judged.consent, shown.consent));", ");"],
     stricter("runs nothing: the rules ask for two people by now"),
   ),
   without(

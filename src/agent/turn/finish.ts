@@ -4,11 +4,8 @@ import type { OutcomeStatus } from "../../protocol/facts/outcome.ts";
 /** Times in a row that the model is asked for the rest of a reply, before the turn ends without it. */
 const MAX_CONTINUATIONS = 3;
 
-/** The turn ends like this, or the model is asked for the rest with this message. */
-type Finishing = { ended: OutcomeStatus } | { asks: Message };
-
 /** `asked`: how often in a row the rest has been asked for already. After a reply with calls the turn continues with their results. */
-export function finishOf(reply: Reply, asked: number): Finishing {
+export function finishOf(reply: Reply, asked: number): { ended: OutcomeStatus } | { asks: Message } {
   const lack = lackOf(reply);
   if (lack === undefined) return { ended: { status: "success" } };
   const asks = asked < MAX_CONTINUATIONS ? restMessage(reply) : undefined;

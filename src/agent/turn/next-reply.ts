@@ -66,8 +66,6 @@ function interrupted(
   return { ...(asked ?? { sawUpTo }), text, calls: [...calls], model: config.model.id, by };
 }
 
-type Told = Pick<FactData["model.replied"], "ended" | "skill" | "talk">;
-
 const none: readonly never[] = [];
 
 /** Asks the model for a reply to everything said so far; messages that come meanwhile are for the next step. */
@@ -87,7 +85,7 @@ async function callModel(
   const planning = context.mode() === "plan" ? [planReminder(context.agent)] : none;
   const skill = matchSkill(context, progress, heard);
   const { talk } = progress;
-  const told: Told = {};
+  const told: Pick<FactData["model.replied"], "ended" | "skill" | "talk"> = {};
   if (ended.length > 0) told.ended = ended;
   if (skill) told.skill = skill;
   if (talk !== undefined) told.talk = talk;

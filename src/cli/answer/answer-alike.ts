@@ -19,11 +19,9 @@ import type { Opened } from "../host/open-host.ts";
 import { agrees } from "../host/journal.ts";
 import { continueAfterAnswer } from "./resume-session.ts";
 
-type Parts = Pick<Opened, "host" | "me" | "local" | "store"> & { lang: Lang };
-
 /** Answers all requests like this one, once the whole list was seen: asked about at a terminal, by `seen` and its letters elsewhere. */
 export async function answerAlike(
-  { lang, ...opened }: Parts,
+  { lang, ...opened }: Pick<Opened, "host" | "me" | "local" | "store"> & { lang: Lang },
   request: InputRequest,
   { answer, seen }: { answer: SharedAnswer; seen: string | undefined },
 ): Promise<number> {

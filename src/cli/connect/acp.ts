@@ -65,10 +65,8 @@ function ownStdout(): (text: string) => void {
   return (text) => void write(text);
 }
 
-type Wire = Parameters<typeof createRpc>[0];
-
 /** Messages on standard input and output, one a line. What is no message is answered as the protocol says. */
-function openWire(write: (text: string) => void): Wire {
+function openWire(write: (text: string) => void): Parameters<typeof createRpc>[0] {
   const messages = createQueue<Json>();
   const send = (message: unknown) => write(`${JSON.stringify(message)}\n`);
   const refuse = (code: number, message: string, id: unknown = null) =>

@@ -122,13 +122,11 @@ function cleanClones(
   return over;
 }
 
-type Listens = Pick<StreamServerParts, "listen" | "address">;
-
 /** The address at which gateways come in. Only those of this machine can, unless another one is named. */
 function listensAt(
   { listen = "127.0.0.1:0", address }: { listen?: string | undefined; address?: string | undefined },
   t: ClusterTexts,
-): Listens | undefined {
+): Pick<StreamServerParts, "listen" | "address"> | undefined {
   if (listen === "none") return undefined;
   const at = hostAndPort(listen);
   if (!at) throw usage(t.listenUnfit(listen));

@@ -64,9 +64,7 @@ async function plainly(seat: HostClient, { session, task, lang, late }: Chat): P
   return chatExitCode(end);
 }
 
-type End = Pick<PlainEnd, "waiting" | "last"> & { why: string };
-
-export function chatExitCode({ why, waiting, last }: End): number {
+export function chatExitCode({ why, waiting, last }: Pick<PlainEnd, "waiting" | "last"> & { why: string }): number {
   if (why === "interrupted") return exitCodes.interrupted;
   if (waiting > 0) return exitCodes.needsPerson;
   if (why !== "failed" && process.stdin.isTTY) return exitCodes.success;

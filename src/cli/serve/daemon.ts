@@ -52,10 +52,8 @@ type Run = { agent: Agent; options: Partial<ExecutionOptions> };
 
 const isOfRemote = (code: string) => code.startsWith("remote-") || code.startsWith("clone-");
 
-type Daemon = { host: LocalHost; recover(): Promise<Recovered> };
-
 /** A host for sessions in many folders. Settings are read when a turn begins, as a new process would read them. */
-export function openDaemon(parts: DaemonParts): Daemon {
+export function openDaemon(parts: DaemonParts): { host: LocalHost; recover(): Promise<Recovered> } {
   const { store, own, env, lang, spec, guard, personOf, folders, begins } = parts;
   const models = createModels();
   const installed = readInstallation(env);

@@ -1,10 +1,8 @@
 import { prose } from "../../base/visible.ts";
 import type { Log } from "../../surfaces/feishu/transport/api/config.ts";
 
-type LogFormat = "text" | "json";
-
 /** Logs a line for each event, on stderr, without secrets. Lines that help to find a mistake need SAGE_DEBUG. */
-export function createLog(redact: (text: string) => string, format: LogFormat = "text"): Log {
+export function createLog(redact: (text: string) => string, format: "text" | "json" = "text"): Log {
   return (level, text) => {
     if (level === "debug" && process.env["SAGE_DEBUG"] !== "1") return;
     const line = prose(redact(text)).replaceAll(/[\r\n]+\s*/g, " · ");

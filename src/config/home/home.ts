@@ -35,7 +35,8 @@ export function sageHome(env: NodeJS.ProcessEnv, cwd?: string): Home {
   const person = personHome(); // also with a SAGE_HOME: rules and trust know what is the person's by it
   const dir = env["SAGE_HOME"] ?? join(person, ".sage");
   if (!isAbsolute(dir)) throw new SageError("config-invalid", reason("home-relative", { given: dir }));
-  const workspace = env["SAGE_HOME"] === undefined ? undefined : (cwd ?? workingFolder());
+  // Undefined where it was removed: a daemon continues.
+  const workspace = env["SAGE_HOME"] === undefined ? undefined : (cwd ?? attempt(() => process.cwd()));
   if (workspace !== undefined && isInWorkspace(dir, workspace))
     throw new SageError("config-invalid", reason("home-inside", { path: dir }));
   try {
@@ -84,11 +85,6 @@ function makeFolder(dir: string): void {
 
 function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-}
-
-/** Undefined where it was removed: a daemon continues. */
-function workingFolder(): string | undefined {
-  return attempt(() => process.cwd());
 }
 
 /** Clones made by workers: next to Sage's own folder, since everything inside it is protected. */

@@ -63,7 +63,8 @@ function filesFrom(entry: string, within: string | undefined): ContentFile[] {
   const queue = [entry];
   for (const path of queue) {
     if (texts.has(path) || texts.size >= MAX_FILES) continue;
-    const text = readModule(path, within);
+    // Code is kept whole, for it is run from here; of other files a hash may do.
+    const text = isCode(path) || path.endsWith(".json") ? readSmallFile(path) : contentOf(path, within);
     if (text === undefined) continue;
     texts.set(path, text);
     if (!isCode(path)) continue;
@@ -73,11 +74,6 @@ function filesFrom(entry: string, within: string | undefined): ContentFile[] {
     }
   }
   return [...texts].map(([path, text]) => ({ path, text }));
-}
-
-/** Code is kept whole, for it is run from here; of other files a hash may do. */
-function readModule(path: string, within: string | undefined): string | undefined {
-  return isCode(path) || path.endsWith(".json") ? readSmallFile(path) : contentOf(path, within);
 }
 
 function realIfThere(path: string): string | undefined {

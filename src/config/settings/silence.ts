@@ -42,10 +42,8 @@ export function timeMs(time: string): number {
   return Number.parseInt(time, 10) * { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }[time.at(-1) as "s"];
 }
 
-type Said = z.infer<typeof silence>;
-
 /** The silence of settings as the options of a run and of a request have it. */
-export function timeoutOf(said: Said | undefined): RequestTimeout | undefined {
+export function timeoutOf(said: z.infer<typeof silence> | undefined): RequestTimeout | undefined {
   if (!said) return undefined;
   const { after, policy, remind } = said;
   return {

@@ -20,11 +20,8 @@ type Place = {
   mayRead(): (path: string) => boolean;
 };
 
-/** A sandbox, with the rules of the newest turn. */
-type Made = { confinement: Promise<Confinement>; mayRead: Place["mayRead"] };
-
 /** Sandboxes of this process. A daemon reads settings anew for every turn, and what a turn started in the background continues in its sandbox. */
-const made = new Map<string, Made>();
+const made = new Map<string, { confinement: Promise<Confinement>; mayRead: Place["mayRead"] }>();
 
 /** Confinement for sessions of one process: one sandbox each, made when the first command of a session needs it. */
 export function createConfining(sandbox: Sandbox, { apart }: { /** Sessions of several people. */ apart: boolean }) {

@@ -29,11 +29,7 @@ export type Peers = {
 
 /** Undefined where no other process can come. */
 export function peersOf(store: Store): Peers | undefined {
-  return store.member(createPeers);
-}
-
-function createPeers(store: Store): Peers | undefined {
-  return store.place && peersAt(store, store.place);
+  return store.member((store) => store.place && peersAt(store, store.place));
 }
 
 function peersAt(store: Store, { journal, process: me, over }: NonNullable<Store["place"]>): Peers {

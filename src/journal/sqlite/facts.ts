@@ -51,11 +51,9 @@ export function createFacts(parts: FactParts): Facts {
   return { ...rows.chained, ...reading, ...createWriting(parts, rows, reading) };
 }
 
-type Chained = Pick<Facts, "insert" | "advance" | "row">;
-
 /** Rows of the table by session and key, and the chain on which each is written. */
 function createRows({ prepared, all, cells }: FactParts) {
-  const chained: Chained = {
+  const chained: Pick<Facts, "insert" | "advance" | "row"> = {
     insert(fact, head) {
       const text = JSON.stringify(fact.data);
       const data = inlineFor(text);

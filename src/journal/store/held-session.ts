@@ -76,10 +76,8 @@ export type Reading = Pick<
 /** Sessions by their id; a map is enough. */
 type Sessions<H extends HeldSession> = Pick<ReadonlyMap<string, H>, "get" | "keys" | "values">;
 
-type Older = (a: Fact, b: Fact) => number;
-
 /** The reading half of a store over sessions in memory. `older` sorts facts of several sessions. */
-export function reading(sessions: Sessions<HeldSession>, older: Older): Reading {
+export function reading(sessions: Sessions<HeldSession>, older: (a: Fact, b: Fact) => number): Reading {
   const factsOf = (id: string) => sessions.get(id)?.facts ?? [];
   const resolution: Store["resolution"] = (id) => {
     const { session, key } = splitRequestId(id);

@@ -54,8 +54,6 @@ export function fromLanguageModel(model: LanguageModelV4, options: LanguageModel
   };
 }
 
-type AssistantContent = Extract<LanguageModelV4Message, { role: "assistant" }>["content"];
-
 /** Converts each message object once, so that a step costs what is new in it. */
 function createPrompts(options: { id: string; callId?(call: string): string; images?: boolean; files?: boolean }) {
   const { id, callId = (call) => call, images: takes = takesImages(id), files = takesFiles(id) } = options;
@@ -106,7 +104,7 @@ function createPrompts(options: { id: string; callId?(call: string): string; ima
     }
   }
 
-  function toPart(part: Part, model: string): AssistantContent {
+  function toPart(part: Part, model: string): Extract<LanguageModelV4Message, { role: "assistant" }>["content"] {
     const providerOptions = part.metadata && { providerOptions: part.metadata as SharedV4ProviderOptions };
     switch (part.type) {
       case "text":

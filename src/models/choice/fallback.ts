@@ -2,10 +2,8 @@ import type { Message } from "../../protocol/facts/message.ts";
 import { reason, reasonOf, SageError } from "../../protocol/reasons/reason.ts";
 import type { Model } from "../model.ts";
 
-type Standby = { id: string; load(): Promise<Model> };
-
 /** Uses the standby to the end of the turn: each step would cost all retries again. Read off the messages, so a new process does too. */
-export function withFallback(primary: Model, standby: Standby): Model {
+export function withFallback(primary: Model, standby: { id: string; load(): Promise<Model> }): Model {
   let loaded: Promise<Model> | undefined;
   const fallback = () => (loaded ??= standby.load());
   return {

@@ -121,7 +121,8 @@ export function openDisk(): Disk {
     has(path) {
       const { there } = look();
       let found = there.get(path);
-      if (found === undefined) there.set(path, (found = isThere(path)));
+      // A path that may not be looked up counts as not there.
+      if (found === undefined) there.set(path, (found = attempt(() => statOf(path) !== undefined) ?? false));
       return found;
     },
     links: () => (looked ? Object.fromEntries(looked.links) : undefined),
@@ -179,11 +180,6 @@ export function statOf(path: string): Stats | undefined {
     if (/^(ENOTDIR|ENAMETOOLONG)$/.test((error as NodeJS.ErrnoException).code ?? "")) return undefined;
     throw error;
   }
-}
-
-/** A path that may not be looked up counts as not there. */
-function isThere(path: string): boolean {
-  return attempt(() => statOf(path) !== undefined) ?? false;
 }
 
 export function isFolder(path: string): boolean {

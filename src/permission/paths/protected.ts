@@ -116,10 +116,8 @@ const places: Record<Exclude<ProtectedKind, "sage-state">, string[]> = {
   `),
 };
 
-type Place = { kind: ProtectedKind; rest: readonly string[] };
-
 /** Places by their first name; and single names of which only the beginning counts. */
-const index = new Map<string, Place[]>();
+const index = new Map<string, { kind: ProtectedKind; rest: readonly string[] }[]>();
 const beginnings: { kind: ProtectedKind; text: string }[] = [];
 for (const [kind, list] of Object.entries(places) as [ProtectedKind, string[]][])
   for (const place of list) {

@@ -21,10 +21,8 @@ export function withoutBraces(command: string): string {
   return command.replace(/[^\s;|&<>()`]+/g, (word) => spelledOut(word).join(" "));
 }
 
-type List = { before: string; choices: string[]; after: string };
-
 /** The first list to close, which holds no other. */
-function listIn(word: string): List | undefined {
+function listIn(word: string): { before: string; choices: string[]; after: string } | undefined {
   let pieces: number[] = [];
   for (let i = 0; i < word.length; i++) {
     if (word[i] === "{") pieces = word[i - 1] === "$" ? [] : [i];

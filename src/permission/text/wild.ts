@@ -35,14 +35,10 @@ export type Glob = readonly (string | Star)[];
 export function matchesGlob(glob: Glob, text: string): boolean {
   const first = glob[0];
   if (typeof first === "string" && !text.startsWith(first)) return false;
-  return wild(glob, surrogate.test(text) ? [...text] : text, isEqual);
+  return wild(glob, surrogate.test(text) ? [...text] : text, (expected, char) => expected === char);
 }
 
 const surrogate = /[\ud800-\udfff]/;
-
-function isEqual(expected: string, char: string): boolean {
-  return expected === char;
-}
 
 /** A text that both may stand for. Much too long ones may stand for anything. */
 export function commonText(left: Glob, right: Glob): boolean {

@@ -100,18 +100,14 @@ export function undoable(facts: readonly Fact[]): Grant | undefined {
     if (fact.type !== "rule.added" && fact.type !== "rule.removed" && fact.type !== "mode.chosen") continue;
     if (fact.data.undoes !== undefined) grants.delete(fact.data.undoes);
     else if (fact.type === "mode.chosen" ? fact.data.mode === "acceptEdits" : !isMoot(fact)) {
-      const id = grantOfKey(fact.key);
+      // The call whose answer changed something; what was changed by hand stands by itself.
+      const id = callOfKey(fact.key) ?? fact.key;
       const grant = grants.get(id) ?? { id, changes: [], mode };
       grants.set(id, { ...grant, changes: [...grant.changes, fact] });
     }
     if (fact.type === "mode.chosen") mode = fact.data.mode;
   }
   return [...grants.values()].at(-1);
-}
-
-/** The call whose answer changed something; what was changed by hand stands by itself. */
-function grantOfKey(key: string): string {
-  return callOfKey(key) ?? key;
 }
 
 /** A removal that found nothing to remove. A rule that could not be saved holds in the session. */

@@ -25,8 +25,6 @@ type ClickParts = {
   resume: CommandHandler["resume"];
 };
 
-type Toast = NonNullable<CardAnswer["toast"]>["type"];
-
 /** Handles a click: authorised first, recorded second, drawn last. The channel sees to it that it is answered in time. */
 export function createClicks(parts: ClickParts): (click: CardClick) => Promise<CardAnswer> {
   const { records, sessions, people, log, host } = parts;
@@ -34,7 +32,7 @@ export function createClicks(parts: ClickParts): (click: CardClick) => Promise<C
   const toastIn = toaster(parts);
   const { answer, late } = createAnswers(parts);
 
-  const refuse = (click: CardClick, why: Refusal): CardAnswer => {
+  const refuse = (click: CardClick, why: "wrongCard" | "notTalker" | "notStopper" | "notYours"): CardAnswer => {
     const { operator, messageId, chatId, value } = click;
     records.refused({ operator, messageId, chatId, value, why, at: click.at });
     log(`a click by ${operator.openId || "nobody"} was refused: ${why}`);
@@ -99,7 +97,7 @@ export function createClicks(parts: ClickParts): (click: CardClick) => Promise<C
 /** The person who clicked reads it in the language of their client. */
 function toaster({ speak }: Pick<ClickParts, "speak">) {
   return ({ chatId }: CardClick) =>
-    (type: Toast, phrase: Phrase): CardAnswer => {
+    (type: NonNullable<CardAnswer["toast"]>["type"], phrase: Phrase): CardAnswer => {
       const speeches = speak(chatId);
       return { toast: { type, content: phrase(speeches[0]), i18n: inLocales(speeches, phrase) } };
     };
@@ -187,12 +185,8 @@ function createAnswers(parts: Pick<ClickParts, "speak" | "records" | "senderOf">
   return { answer, late };
 }
 
-type Refusal = "wrongCard" | "notTalker" | "notStopper" | "notYours";
-
-type ReadValue = { rid: string; act: string; g: number };
-
 /** From outside: everything about it is checked. */
-function readValue(value: unknown): ReadValue | undefined {
+function readValue(value: unknown): { rid: string; act: string; g: number } | undefined {
   if (value === null || typeof value !== "object") return undefined;
   const { rid, act, g } = value as Record<string, unknown>;
   if (typeof rid !== "string" || !/^[0-9a-f]{32}$/.test(rid)) return undefined;

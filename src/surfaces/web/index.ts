@@ -69,7 +69,8 @@ export function addWeb(app: Hono<{ Bindings: HttpBindings }>, parts: WebParts): 
     const entered = await enter(incoming);
     if (typeof entered === "string") return turnedAway(entered);
     try {
-      if (isAmbient(incoming, entered) && !isOwnRequest(incoming)) return answer(403, refused("not-permitted"));
+      // Known by the proxy's word alone: a browser sends that by itself, also for another page.
+      if ("proxy" in entered.identity && !isOwnRequest(incoming)) return answer(403, refused("not-permitted"));
       const body = await readJson(incoming);
       if (body instanceof Response) return body;
       return replied(await replyTo(entered, body));
@@ -190,11 +191,6 @@ function pairing(body: unknown): { by: { key: string } | { code: string }; name:
   const called = typeof name === "string" ? name.slice(0, 200) : "";
   if (typeof key === "string") return { by: { key }, name: called };
   return typeof code === "string" ? { by: { code }, name: called } : undefined;
-}
-
-/** Known by the proxy's word alone: a browser sends that by itself, also for another page. */
-function isAmbient(_incoming: IncomingMessage, { identity }: Entered): boolean {
-  return "proxy" in identity;
 }
 
 function turnedCode(turned: Turned): SageErrorCode {

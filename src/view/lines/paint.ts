@@ -1,9 +1,7 @@
 import type { Texts } from "../../texts/shared/texts.ts";
 
-type Colour = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
-
 /** `token` marks placeholders for hidden characters: no foreign text can look like that. */
-type Paint = Record<Colour | "token", (text: string) => string>;
+type Paint = Record<("bold" | "dim" | "red" | "green" | "yellow" | "cyan") | "token", (text: string) => string>;
 
 export type Style = { t: Texts; paint: Paint; width: number | undefined };
 

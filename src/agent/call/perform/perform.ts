@@ -35,12 +35,10 @@ export async function perform(
   context: ExecutionContext,
   call: Call,
   state: CallState & { at: "running" },
-): Promise<Performed> {
+): Promise<CallEvent & { type: "ended" | "rerun" }> {
   const result = await performOnce(durable, context, call, state);
   return "rerun" in result ? { type: "rerun", talk: result.rerun } : { type: "ended", result };
 }
-
-type Performed = CallEvent & { type: "ended" | "rerun" };
 
 async function performOnce(
   durable: Durable,

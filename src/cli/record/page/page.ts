@@ -82,9 +82,7 @@ function body(facts: readonly Fact[], t: PageTexts, lang: Lang): Markup[] {
   });
 }
 
-type OfReply = TextItem | ThoughtItem | CallItem;
-
-function isOfReply(item: Item): item is OfReply {
+function isOfReply(item: Item): item is TextItem | ThoughtItem | CallItem {
   return item.type === "text" || item.type === "thought" || item.type === "call";
 }
 

@@ -10,12 +10,10 @@ import { modelsTexts } from "../../../texts/setup/models.ts";
 import { sentence } from "../../../texts/shared/sentence.ts";
 import { modelOf } from "../../../host/assembly/model-choice.ts";
 
-type Report = { ok(text: string): void; bad(text: string): void; note(text: string): void };
-
 /** Asks every provider that is set up for its models: that shows whether its address and its key are right. */
 export async function checkProviders(
   { settings, env }: Pick<Installation, "settings" | "env">,
-  { ok, bad, note }: Report,
+  { ok, bad, note }: { ok(text: string): void; bad(text: string): void; note(text: string): void },
   lang: Lang,
 ): Promise<void> {
   const t = modelsTexts(lang);

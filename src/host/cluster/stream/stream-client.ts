@@ -43,15 +43,13 @@ export type StreamClient = {
   close(): void;
 };
 
-type Watched = { watchers: number; owner: string | undefined };
-
 /** Keeps a connection to each worker and a stream for each session. Facts come from the database alone, also where no worker is reached. */
 export function createStreamClient({
   cluster: { pool, replica },
   unreachable,
   retryMs = RETRY_MS,
 }: StreamClientParts): StreamClient {
-  const watched = new Map<string, Watched>();
+  const watched = new Map<string, { watchers: number; owner: string | undefined }>();
   const follow = sharedStreams({
     owner: (session) => watched.get(session)?.owner,
     read: (session, seq, newest) => readUpTo(replica, session, seq, newest),

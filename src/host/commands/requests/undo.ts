@@ -7,8 +7,6 @@ import type { Sender } from "../../../protocol/sender.ts";
 import { type CommandParts, type Handlers, given } from "../parts.ts";
 
 type Files = NonNullable<CommandParts["rulesKept"]>;
-type Row = Parameters<Files["saveRule"]>[0];
-
 /** The way back of a grant: every rule and mode that came with it becomes what it was, under the name of whoever undoes it. */
 export function undoCommand({ store, rulesKept }: CommandParts): Handlers<"undo"> {
   return {
@@ -37,7 +35,7 @@ export function undoCommand({ store, rulesKept }: CommandParts): Handlers<"undo"
   };
 }
 
-type Way = Sender & { grant: Grant; row: Row; files(): Files };
+type Way = Sender & { grant: Grant; row: Parameters<Files["saveRule"]>[0]; files(): Files };
 
 /** The file is written first: a rule that is recorded as gone must not keep allowing. */
 function backOf(change: Grant["changes"][number], n: number, { grant, row, by, surface, files }: Way) {

@@ -32,9 +32,7 @@ export function xargsUse(words: readonly Word[], listing: Listing | undefined, r
 
 const printing = new Set(["echo", "basename", "dirname"]);
 
-type Inner = { inner: readonly Word[]; zeros: boolean; replaces: boolean };
-
-function innerOf(words: readonly Word[]): Inner {
+function innerOf(words: readonly Word[]): { inner: readonly Word[]; zeros: boolean; replaces: boolean } {
   let at = 1;
   let [zeros, replaces] = [false, false];
   for (; ; at++) {

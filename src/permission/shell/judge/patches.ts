@@ -110,12 +110,8 @@ function filesIn(patch: string, strip: number): string[] {
   });
   // With and without the folders that are taken off: which of them count depends on who applies it.
   return names
-    .map(unquoted)
+    .map((name) => (name.startsWith('"') ? name.slice(1, -1).replace(/\\(.)/g, "$1") : name.trim()))
     .flatMap((name) => [stripped(name, strip < 0 ? 1 : strip), ...(strip < 0 ? [name, stripped(name, 99)] : [])]);
-}
-
-function unquoted(name: string): string {
-  return name.startsWith('"') ? name.slice(1, -1).replace(/\\(.)/g, "$1") : name.trim();
 }
 
 function stripped(name: string, count: number): string {

@@ -60,7 +60,7 @@ export function assignedIn(script: Script): Assigned {
     for (const name of setByBuiltin(run)) add(sources, name, { type: "opaque" });
     // With other separators a value is other words.
     const separates = run.length === 0 && command.assignments.some(({ name }) => name === "IFS");
-    if (separates || setsSeparator(run) || maySetAny(run)) anySet = true;
+    if (separates || setByBuiltin(run).includes("IFS") || maySetAny(run)) anySet = true;
     if (run[0] && run[0].text === undefined) indirect.push(run[0]);
   }
 
@@ -152,10 +152,6 @@ function setByBuiltin([name, ...args]: readonly Word[]): string[] {
   if (name?.text !== "read") return [];
   const names = find(/^[A-Za-z_]\w*$/);
   return names.length > 0 ? names : ["REPLY"];
-}
-
-function setsSeparator(words: readonly Word[]): boolean {
-  return setByBuiltin(words).includes("IFS");
 }
 
 /** A builtin that may set any variable, or one that is told by a variable which. */

@@ -5,10 +5,8 @@ import { harmless, tokens } from "../../../../base/visible.ts";
 
 /** The library's tree of a highlighted text. */
 export type Coloured = string | { scope?: string; children: Coloured[] };
-type Library = { coloured(code: string, lang: string): Coloured | undefined };
-
 const MAX_CODE_LENGTH = 20_000;
-let library: Library | undefined;
+let library: { coloured(code: string, lang: string): Coloured | undefined } | undefined;
 let loading: Promise<unknown> | undefined;
 
 /** Code in colours. They come with the first code there is; until then it is plain. */

@@ -1,9 +1,7 @@
 import { reasonFrom, type Reason } from "../../../../protocol/reasons/reason.ts";
 import type { Lang } from "../../../../texts/language.ts";
 
-type Sentence = (stored: Reason | string, lang: Lang) => string;
-
-let table: Sentence | undefined;
+let table: ((stored: Reason | string, lang: Lang) => string) | undefined;
 
 /** In place of `texts/reasons.ts`: the inbox needs no reasons, which are as large as all other words. They load right after it. */
 export function sentence(stored: Reason | string, lang: Lang): string {
