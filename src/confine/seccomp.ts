@@ -91,10 +91,7 @@ const families = [1, 2, 10, 16];
 
 type Table = {
   audit: number;
-  /**
-   * In this order: add_key request_key keyctl, bpf perf_event_open userfaultfd, io_uring_setup io_uring_enter io_uring_register,
-   * open_by_handle_at, kexec_load kexec_file_load, init_module finit_module delete_module, syslog.
-   */
+  /** add_key request_key keyctl bpf perf_event_open userfaultfd io_uring_* open_by_handle_at kexec_* init_module finit_ delete_ syslog. */
   refused: readonly number[];
   /** openat2: its mode is behind a pointer, where nobody can look. Programs go on with openat. */
   missing: readonly number[];

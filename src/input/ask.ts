@@ -127,10 +127,7 @@ function withEnd(asked: Asked, asking: Silence, now: number): NewRequest {
   return { ...request, deadline: deadlineOf(now, timeoutMs, answer ? { default: answer } : "deny") };
 }
 
-/**
- * People who are called later are known from the start: nothing is decided when the time has come, nor after a restart. Somebody who is
- * not to be called then is called when their quiet hours end, and everything after that is as much later.
- */
+/** Escalation is planned at opening, so that a restart decides nothing: one who has quiet hours is called after them, the rest later. */
 function deadlineOf(now: number, timeoutMs: number, policy: DeadlinePolicy | TimeoutPolicy, quiet?: Quiet): Deadline {
   if (typeof policy === "string" || !("escalate" in policy)) return { at: now + timeoutMs, timeoutMs, policy };
   let at = now;
@@ -214,10 +211,7 @@ export function awakeAt(person: string, at: number, quiet: Quiet | undefined): n
   return hours ? endOfQuiet(hours, at) : at;
 }
 
-/**
- * When those who were asked are reminded: as often as was said, or once in the last quarter of the wait, at most fifteen minutes before
- * its end. While everybody who may approve has quiet hours, nobody is reminded: that reminder comes when the first of them may be called.
- */
+/** Reminders as asked for, or once in the last quarter, at most fifteen minutes before the end; not in all approvers' quiet hours. */
 export function reminders(
   deadline: Deadline | undefined,
   every: number | undefined,

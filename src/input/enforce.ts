@@ -35,10 +35,7 @@ const createEnforcer = (): Enforcer => ({
 });
 const enforcerOf = (store: Store) => store.member(createEnforcer);
 
-/**
- * The time that deadlines go by: the server's of a shared journal. On one machine it goes on from the newest heartbeat by the machine's
- * uptime, so that no process minds how a wall clock is set; after another start of the machine it is wall time, and never goes back.
- */
+/** Time of deadlines: a shared journal's server, or the newest heartbeat plus uptime, which no wall clock moves; wall time after a reboot. */
 export function enforcedNow(store: Store): number {
   if (store.now) return store.now();
   const { anchor } = enforcerOf(store);

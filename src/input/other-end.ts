@@ -5,10 +5,7 @@ import type { InputRequest, Resolution } from "../protocol/facts/request.ts";
 import { splitRequestId } from "../protocol/key.ts";
 import { reason } from "../protocol/reasons/reason.ts";
 
-/**
- * Is the other end of a request alive? `waits`: a process hears the answer. `returns`: whoever asked comes back for it, and the answer
- * is kept until then. `gone`: nobody will ever hear it. `unknown`: it waits where this process cannot look, if it does.
- */
+/** Lives the asker? `waits`: hears the answer. `returns`: comes back for it. `gone`: never hears it. `unknown`: out of sight here. */
 export function otherEndOf(
   store: Store,
   { id, source, session, asker: kind }: InputRequest,

@@ -42,10 +42,7 @@ type OutsideParts = {
 
 type Found = { request: InputRequest; resolution?: Resolution };
 
-/**
- * Opens a request for a program outside of Sage, in a session that no loop runs. The same id again is the same request, also after the
- * asker was killed, and from several processes at once. Its time is counted here for as long as this process lives.
- */
+/** Opens a request from outside; the same id is the same request, after a kill or from other processes. Its time counts while we live. */
 export async function askFromOutside(
   { store, version, silence = {}, signal, origin, asker = "returning" }: OutsideParts,
   ask: OutsideAsk,

@@ -32,10 +32,7 @@ export function stateShower(durable: Durable, agent: readonly string[]): (state:
   return (state, sawUpTo) => durable.showState({ agent, state, n: n++, ...(sawUpTo !== undefined && { sawUpTo }) });
 }
 
-/**
- * Phase of an agent, for watchers. Subagents work within the root's tool phase, so its lifecycle does not see them. `sawUpTo`: messages
- * up to this seq are in the request that begins.
- */
+/** Phase of an agent, for watchers; subagents are within the root's tool phase. `sawUpTo`: messages up to this seq are in the request. */
 export function enterPhase({ agent, lifecycle, show }: Observation, phase: ExecutionPhase, sawUpTo?: number): void {
   const isRoot = agent.length === 0;
   if (isRoot && lifecycle.state.state !== "executing") return;

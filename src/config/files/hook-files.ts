@@ -13,10 +13,7 @@ const MAX_FILE_BYTES = 16 * 1024 * 1024;
 const MAX_PATH_LENGTH = 900;
 const MAX_FILES = 500;
 
-/**
- * Files that a hook's command names, as paths in the folder where it runs: each word counts, whatever the shell makes of it. Inside of the
- * folder a word with a slash may also be a file that is made later; elsewhere only what is the person's own, and there, is meant.
- */
+/** Files that a hook's command may name, each word counts: inside the folder also ones yet to be made, elsewhere the person's own. */
 export function filesIn(command: string, folder: string): string[] {
   const words = command.split(/[\s"'`;|&()<>{}$=,:]+/).filter((word) => word !== "" && !word.startsWith("-"));
   const paths = words.flatMap((word) => {
@@ -30,10 +27,7 @@ export function filesIn(command: string, folder: string): string[] {
   return [...new Set(all)].filter((path) => path !== folder && path.length <= MAX_PATH_LENGTH);
 }
 
-/**
- * Folders of the project whose files a command runs: given to an interpreter as the first of its operands, or by a pattern. Others that
- * a command names are more often what it works on: bound, each edit in `src` would ask.
- */
+/** Folders whose files a command runs: an interpreter's first operand, or a pattern. Were others bound, each edit in `src` would ask. */
 function foldersRun(command: string, folder: string): string[] {
   const words = command.split(/[\s"'`;|&()<>{}$]+/).filter((word) => word !== "");
   const runs = (word: string) =>

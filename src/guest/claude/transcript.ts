@@ -28,10 +28,7 @@ function readLines(path: string): Fields[] {
     .flatMap((line) => (line === "" ? [] : [fields(attempt(() => JSON.parse(line) as unknown))]));
 }
 
-/**
- * Where to resume, if the record would be read wrongly from its end: with another call's result behind the call that is kept, the turn
- * is taken for cut off, and the result of that call is lost.
- */
+/** Where to resume, if another call's result behind the kept call would make the turn look cut off and lose that result. */
 export function markerIn(transcript: Transcript | undefined): string | undefined {
   const [lines = []] = transcript ?? [];
   const at = lines.findLastIndex(({ attachment }) => fields(attachment)["type"] === "hook_deferred_tool");

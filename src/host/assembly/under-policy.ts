@@ -9,10 +9,7 @@ import type { Store } from "../../journal/store/store.ts";
 import type { Rule } from "../../protocol/facts/permission.ts";
 import type { AgentParts } from "./agent-parts.ts";
 
-/**
- * The parts with the policy of the machine over them, whoever made them: settings, an embedder's code, or both. `signed`: requests whose
- * yes takes proof in every run, whatever its options say.
- */
+/** The parts under the machine's policy, whoever made them. `signed`: requests whose yes takes proof in every run. */
 export function underPolicy(
   parts: AgentParts,
   policy: Policy | undefined = readPolicy(),
@@ -36,10 +33,7 @@ function confinedBy(own: Sandbox, policy: SandboxSettings, env: NodeJS.ProcessEn
   return sandboxOf([{ settings: { sandbox }, destination: "user" }], place).sandbox;
 }
 
-/**
- * Sessions and receipts past the retention of the policy go, as they do when `sage` starts. What fails now is tried by the next start. A
- * policy that cannot be relied on throws at once.
- */
+/** Deletes what is past the policy's retention, as `sage` does at its start. Failures wait for the next start; an unfit policy throws. */
 export function keepAsPolicy(
   store: Store,
   { env = process.env, output }: { env: NodeJS.ProcessEnv | undefined; output(): string },

@@ -104,10 +104,7 @@ function isAboutToReply({ store, isReplying }: CommandParts, session: string): b
   return Date.now() - last.at < AGAIN_MS && !isReplying(session);
 }
 
-/**
- * Facts that interrupt the step under way so that its turn goes on with this message; none where nothing has to be interrupted. They are
- * one commit, with the message itself if it is new. Requests end with it, but for a limit of spending, which no message lifts.
- */
+/** Facts that interrupt a step for this message, in one commit with it. Requests end, except a spending limit, which no message lifts. */
 export function readingNow(
   { store, runner }: Pick<CommandParts, "store" | "runner">,
   session: string,

@@ -11,10 +11,7 @@ export type Database = {
   write<T>(work: () => T): T;
   /** The same without waiting for the disk, for rows that mean nothing after a power failure: leases, heartbeats, children. */
   writeUnsynced<T>(work: () => T): T;
-  /**
-   * As `writeUnsynced`; false where it could not be written. A full disk must not stop a process that leaves or works on, and a
-   * lost heartbeat loses nothing while nobody takes over: then the next commit is refused.
-   */
+  /** As `writeUnsynced`; false where it failed. A full disk stops no process, and after a lost heartbeat the next commit is refused. */
   writeIfPossible(work: () => unknown): boolean;
   /** Why nothing can be recorded any more, if the file was removed or another one is in its place. */
   gone(): SageError | undefined;

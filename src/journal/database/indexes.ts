@@ -16,10 +16,7 @@ import { stored, whole, type Row } from "./row.ts";
 /** Differences between the index of open requests and the facts. */
 export type IndexState = { /** Open, and not listed. */ missing: number; /** Listed, and not open. */ stale: number };
 
-/**
- * Lists that could be read off the facts, which would take too long: open requests, sessions with an open turn, titles.
- * The facts are the truth; in doubt the lists are thrown away and made again from them.
- */
+/** Open requests, open turns and titles, which take too long to read off the facts. In doubt they are made again from them. */
 export function createIndexes({ prepared, all, write }: Pick<Database, "prepared" | "all" | "write">) {
   /** True when a turn ends with a message that no reply of it has seen. Most turns had none since they began. */
   const isUnheard = (session: string): boolean => {

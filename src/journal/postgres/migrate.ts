@@ -9,10 +9,7 @@ import { inTransaction } from "./pool.ts";
 
 export type Brought = {
   session: string;
-  /**
-   * `there`: nothing was missing. `owned`: a living process runs it, on one side or the other. `differs`: it has continued over there, so
-   * what happened here since cannot follow. `damaged`: its records do not hold.
-   */
+  /** `there`: nothing missing. `owned`: runs on either side. `differs`: it went on over there. `damaged`: its records do not hold. */
   how: "brought" | "grown" | "there" | "owned" | "differs" | "damaged";
 };
 

@@ -16,10 +16,7 @@ export type Standing = Omit<SessionRow, "pending" | "place"> & {
 /** New facts of one session, after `before` and up to `upTo`. */
 export type News = { session: string; before: number; upTo: number };
 
-/**
- * The truth where it does not lie on this machine. Numbers grow within a session; one that came from a journal of one machine has
- * gaps, so nobody counts them. Safety is the epoch in every commit: a lease decides only how soon somebody else tries.
- */
+/** The truth elsewhere. Numbers grow, with gaps after a migration. Safety is the epoch in each commit; a lease only decides how soon. */
 export interface Ledger {
   readonly journal: string;
   create(session: string, opened: FactData["session.opened"], place: string): Promise<boolean>;

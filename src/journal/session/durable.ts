@@ -60,10 +60,7 @@ export interface Durable {
     work: (scope: StepScope) => Promise<FactData["call.finished"]>,
     options: OnceOptions<FactData["call.finished"]>,
   ): Promise<Once<FactData["call.finished"]>>;
-  /**
-   * Opening is synchronous and ordered; waiting is separate. `settle` may resolve it on the spot (nobody is asked here):
-   * then request and resolution are one commit. A request that takes work is given as a function: it is made where nobody has asked yet.
-   */
+  /** Opens now, waits separately. `settle` may resolve in the same commit. A function makes a request only where nobody asked yet. */
   open(
     key: string,
     request: NewRequest | (() => NewRequest),

@@ -202,10 +202,7 @@ export class SessionLog {
     return [...this.store.pending(this.id), ...opened].filter(({ id }) => !ended.has(id));
   }
 
-  /**
-   * A barrier. Everything added so far is on disk when this returns undefined, or when the promise that it returns is fulfilled.
-   * A store that writes at once keeps it synchronous. A busy journal or a full disk keeps the facts and is tried again.
-   */
+  /** Undefined, or fulfilled: all so far is on disk. Synchronous where the store is. A busy journal or full disk is tried again. */
   flush(): Promise<void> | undefined {
     return this.commits.flush();
   }

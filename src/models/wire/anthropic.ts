@@ -151,10 +151,7 @@ function callId(id: string): string {
   return id.replace(/[^\w-]/g, "_");
 }
 
-/**
- * Anthropic allows four breakpoints of its cache: the last tool, the system prompt, the end of this prompt, and the end of the last
- * one, which is where this prompt meets the cache however many results came in between. Messages of one role in a row are one.
- */
+/** Of four cache breakpoints: tools, system, this prompt's end and the last one's, where this prompt meets the cache. Joins equal roles. */
 function conversation(all: readonly Written[]): string {
   const end = all.length - 1;
   const previousEnd = all.findLastIndex(({ role }) => role === "assistant") - 1;

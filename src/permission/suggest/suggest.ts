@@ -39,10 +39,7 @@ export function suggest(call: DecisionInput, judgement: Judgement = judge(call))
   }));
 }
 
-/**
- * A rule that still asks about this call and its like, and about less than `asks`, which asks about it now. Undefined where none is plain:
- * several would do, or nothing is narrower.
- */
+/** A rule that still asks about this call, and about less than `asks`. Undefined: several would do, or nothing is narrower. */
 export function narrower(call: DecisionInput, asks: string): string | undefined {
   const nameOf = (text: string) => text.split("(")[0]!;
   const family = nameOf(asks).replace(/(__)?\*$/, "");

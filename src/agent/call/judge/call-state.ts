@@ -5,10 +5,7 @@ import type { ToolResult } from "../../../protocol/facts/message.ts";
 import type { Verdict } from "../../../protocol/facts/permission.ts";
 import type { Resolution } from "../../../protocol/facts/request.ts";
 
-/**
- * Additions to a yes: a remark for the agent, the mode that follows an approved plan, a run outside of the sandbox, proof that it came from
- * elsewhere, and ask rules that were given with it: they are for the next call.
- */
+/** A remark, the mode after a plan, a run outside the sandbox, proof from elsewhere; ask rules given with a yes are for the next call. */
 type PersonsWord = {
   comment?: string;
   plan?: FactData["mode.chosen"];

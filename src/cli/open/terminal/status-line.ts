@@ -45,10 +45,7 @@ function headIn(folder: string): string | undefined {
   return branch ?? (/^[0-9a-f]{7,64}$/.test(head) ? head.slice(0, 7) : undefined);
 }
 
-/**
- * The person's own command writes the line. It runs again when something has changed, never twice at a time and never for long; what
- * it prints is text and steers nothing. Until it has printed something, and when it fails, Sage's own line is shown.
- */
+/** The person's command writes the line: on changes, one run at a time, with a limit, as text. Until then, and on failure, Sage's own. */
 export function customStatusLine(
   command: string,
   { cwd, env, timeoutMs = TIMEOUT_MS }: { cwd: string; env: NodeJS.ProcessEnv; timeoutMs?: number },

@@ -29,10 +29,7 @@ type Page = {
   lang: Lang;
 };
 
-/**
- * A session as one page that needs nothing else. Whatever a model, a tool or a person wrote stands in text nodes alone, escaped, with
- * characters that hide or steer made visible; the policy allows this one style sheet and no script, so nothing that slipped through could run.
- */
+/** A session as one page. Foreign text stands in text nodes alone, made visible; the policy allows this style sheet and no script. */
 export function page({ title, session, cwd, facts, version, removed, lang }: Page): string {
   const t = pageTexts(lang);
   const policy = `default-src 'none'; style-src 'sha256-${hash("sha256", style, "base64")}'; base-uri 'none'; form-action 'none'`;

@@ -6,10 +6,7 @@ import { wholeSessions } from "./whole-sessions.ts";
 
 /** Version of these tables; a newer one is refused. Raised where an older program would do harm. */
 export const FORMAT = 1;
-/**
- * Number of the functions, grants and tables below, kept in the database. Raised with every change to any of them (a test sees to it):
- * a program that comes to older ones says so. Functions serve programs of an older revision too, for they are brought up first.
- */
+/** Raised with each change below (a test sees to it), so a newer program says what to update. Functions serve older programs, too. */
 export const REVISION = 5;
 /** The name of locks that say "I live". */
 export const LIVING = 7;

@@ -4,10 +4,7 @@ import { expandHome } from "../../paths/canonical.ts";
 import { ordinary, subcommandAt } from "./git-words.ts";
 import { gitDirOf, repositoryOf } from "./repository.ts";
 
-/**
- * The command of an alias of git or cargo in these folders; with `!` a shell command. It is judged as if it stood on the line. `moved`: the
- * line has git follow other settings, and what a word means to it is not known.
- */
+/** An alias of git or cargo here, judged as if written out; `!` is a shell's. `moved`: other settings count, a word may mean anything. */
 export function aliasIn(
   bases: readonly string[],
   home: string,

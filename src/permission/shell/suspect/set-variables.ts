@@ -4,10 +4,7 @@ import { baseName } from "../../text/tokens.ts";
 import type { PossibleCommands } from "./possible.ts";
 import { anyText } from "./resemblance.ts";
 
-/**
- * Variables that a line sets by other means than an assignment of its own, each as `NAME=value`: in the head of a loop, by a builtin,
- * within an expansion. With `all` its assignments too.
- */
+/** Variables set by loops, builtins or expansions, as `NAME=value`; with `all` by the line's assignments, too. */
 export function setVariables(text: string, { readings: [ways] }: PossibleCommands, all: boolean): string[] {
   const found = [...text.matchAll(/\$\{([A-Za-z_]\w*):?=([^}]*)\}/g)].map(([, name, value]) => `${name}=${value}`);
   for (const { words } of ways) {

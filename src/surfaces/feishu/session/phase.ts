@@ -7,10 +7,7 @@ import type { ChatState } from "./state.ts";
 export type Ending = Fact<"turn.ended" | "turn.interrupted">;
 
 export type Phase =
-  /**
-   * Facts of before are being read; nothing is sent. `unsaid`: the newest ending that the chat has not been told. `calls`: whatever
-   * was due while nobody followed, or was cut off; cards remember what they were told.
-   */
+  /** Reads facts of before, sends nothing. `unsaid`: the newest untold ending. `calls`: due while nobody followed; cards recall theirs. */
   | { name: "catching-up"; told: number; unsaid?: Ending; calls?: Call[] }
   | { name: "resting" }
   /** A turn is under way. Its card is drawn anew when something happens, never twice at once. */

@@ -173,10 +173,7 @@ type CalledParts = {
   log(line: string): void;
 };
 
-/**
- * Calls people to requests of sessions that speak elsewhere, in a terminal perhaps, when the time of those who were asked first is over; and
- * the person of this account to requests of agents outside of Sage, at once. The fact says who is called; the cards remember who was.
- */
+/** Calls people to requests of sessions elsewhere once it is their turn, and this account's person to agents' outside at once. */
 export async function followCalled(host: Host, { sessions, signal, account, log }: CalledParts): Promise<void> {
   const call = (session: string) =>
     sessions.call(session).catch((error: unknown) => log(`nobody was called to ${session}: ${thrownText(error)}`));

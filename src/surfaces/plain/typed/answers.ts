@@ -51,10 +51,7 @@ export function unquoted(typed: string): string | undefined {
 /** A rule to be written by the person, beginning from one that is there. */
 export type Writing = { rule: string; destination: RuleDestination };
 
-/**
- * `a`: the first rule, or those that are needed together, for this session. `a 2 local`: another rule, another place. `a = rule`: one of their own.
- * Gives the rules, a rule to be edited, or why it is neither; undefined when the line says no such thing.
- */
+/** `a`: first or needed rules, this session. `a 2 local`: another rule, place. `a = rule`: one's own, maybe to edit. Undefined: none. */
 export function readAlways(
   request: PermissionRequest,
   typed: string,
