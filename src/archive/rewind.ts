@@ -7,16 +7,8 @@ import { canonicalPath, isInside } from "../permission/paths/canonical.ts";
 import { protectedKind } from "../permission/paths/protected.ts";
 import type { Fact, FactData } from "../protocol/facts/fact.ts";
 import type { Restoring, RewindWhat } from "../protocol/facts/rewind.ts";
-import {
-  fileChanges,
-  isSinceTurn,
-  placeOfTurn,
-  rewindPoints,
-  unfinishedRewind,
-  type FileChange,
-  type PlannedFile,
-  type RewindPlan,
-} from "../protocol/facts/rewound.ts";
+import type { FileChange, PlannedFile, RewindPlan } from "../protocol/facts/rewound.ts";
+import { fileChanges, isSinceTurn, placeOfTurn, rewindPoints, unfinishedRewind } from "../protocol/facts/rewound.ts";
 import { endedKey, rewindKey } from "../protocol/key.ts";
 import { reason, SageError } from "../protocol/reasons/reason.ts";
 import type { Sender } from "../protocol/sender.ts";

@@ -17,14 +17,8 @@ import { addRule, removeRule } from "./files/rule-file.ts";
 import { childEnv } from "./secrets/secrets.ts";
 import { commandLine, loadServers } from "./settings/servers.ts";
 import { sandboxOf, sandboxRules, type Sandbox } from "./settings/sandbox.ts";
-import {
-  commandsOf,
-  projectFiles,
-  readSettings,
-  rulesOf,
-  type ProjectSettings,
-  type Settings,
-} from "./settings/settings.ts";
+import type { ProjectSettings, Settings } from "./settings/settings.ts";
+import { commandsOf, projectFiles, readSettings, rulesOf } from "./settings/settings.ts";
 import { readPolicy, underPolicy, type Policy } from "./settings/policy.ts";
 import { strangersIn } from "./settings/silence.ts";
 import { mayBeTrusted, projectTrust, trust, type ProjectTrust } from "./trust/trust.ts";

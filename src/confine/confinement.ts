@@ -5,17 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Blocked, Confined } from "../protocol/confine.ts";
 import type { Launch, LaunchEnd } from "../tools/process/spawn.ts";
 import { createNetwork } from "./network/net.ts";
-import {
-  isInside,
-  planMounts,
-  realOf,
-  trustedPath,
-  type Mount,
-  exists,
-  isFolder,
-  privatePoints,
-  statOf,
-} from "./plan.ts";
+import type { Mount } from "./plan.ts";
+import { isInside, planMounts, realOf, trustedPath, exists, isFolder, privatePoints, statOf } from "./plan.ts";
 import { createProxy, type HostVerdict } from "./network/proxy.ts";
 import { createStatus, isAlive } from "./status.ts";
 import { fixedPaths, fileStamp, type Hiding, type Noted, type Survey } from "./survey.ts";

@@ -1,13 +1,5 @@
-import {
-  accessSync,
-  constants,
-  lstatSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  realpathSync,
-  type Stats,
-} from "node:fs";
+import type { Stats } from "node:fs";
+import { accessSync, constants, lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { gitSettings } from "../permission/appear/appear.ts";
 

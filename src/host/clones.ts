@@ -17,7 +17,6 @@ const MAX_WORDS = 300;
 type CloneOptions = {
   /** Holds a folder for each clone. */
   folder: string;
-  /** See `isAllowed`. */
   allowed: readonly string[];
   env: NodeJS.ProcessEnv;
   signal: AbortSignal;

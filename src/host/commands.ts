@@ -38,7 +38,6 @@ type Given = Omit<CommandParts, "isRunning"> & {
   check: ((command: Command) => void) | undefined;
 };
 
-/** Handlers, by command of a surface. */
 export function createCommands({ check, ...given }: Given): Host["send"] {
   const { store, runner, leaving } = given;
   const parts: CommandParts = {
@@ -85,7 +84,6 @@ export function createCommands({ check, ...given }: Given): Host["send"] {
   };
 }
 
-/** Messages: sent and withdrawn. */
 function messageCommands(parts: CommandParts): Handlers<"say" | "withdraw"> {
   const { store, expand, keepDir, runner, personOf, leaving } = parts;
   return {

@@ -2,15 +2,8 @@ import { hash } from "node:crypto";
 import { storeNow, type Store } from "../journal/store/store.ts";
 import { canonicalJson } from "../base/canonical-json.ts";
 import type { InputRequest, Question, RequestBody, RequestOrigin, Resolution } from "../protocol/facts/request.ts";
-import {
-  isAgentName,
-  isOutsideRequest,
-  outsideSession,
-  type OutsideAsk,
-  type OutsideAsker,
-  type OutsideBody,
-  type OutsideEnd,
-} from "../protocol/host/outside.ts";
+import type { OutsideAsk, OutsideAsker, OutsideBody, OutsideEnd } from "../protocol/host/outside.ts";
+import { isAgentName, isOutsideRequest, outsideSession } from "../protocol/host/outside.ts";
 import type { ExecutionOptions } from "../protocol/host/options.ts";
 import { askedKey, requestId, titleKey } from "../protocol/key.ts";
 import { reason, type Reason, SageError } from "../protocol/reasons/reason.ts";

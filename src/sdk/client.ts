@@ -29,14 +29,8 @@ import { checkedHost } from "./host.ts";
 import { newestSeq, nextMessage } from "./next-message.ts";
 import { createAgents, type Agents } from "./agents.ts";
 import { checkFolder, checkOptions, type Door } from "./check-options.ts";
-import {
-  type ChannelOptions,
-  type RunOptions,
-  type SdkOptions,
-  type TurnsOptions,
-  namedModel,
-  readRules,
-} from "./options.ts";
+import type { ChannelOptions, RunOptions, SdkOptions, TurnsOptions } from "./options.ts";
+import { namedModel, readRules } from "./options.ts";
 import { makeOutputFolder } from "./output-folder.ts";
 import { failureOf, left, withoutTurn } from "./outcome.ts";
 import { createRun, type Run } from "./run.ts";

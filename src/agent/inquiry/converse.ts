@@ -2,15 +2,8 @@ import { callRecords, looking, standing } from "../../context/extract.ts";
 import type { StepScope } from "../../journal/session/durable.ts";
 import { checkReply, unlessDeaf } from "../../models/reply-form.ts";
 import { costOf } from "../../models/prices.ts";
-import {
-  addUsage,
-  callsOf,
-  noUsage,
-  textOf,
-  type Call,
-  type Message,
-  type ToolResult,
-} from "../../protocol/facts/message.ts";
+import type { Call, Message, ToolResult } from "../../protocol/facts/message.ts";
+import { addUsage, callsOf, noUsage, textOf } from "../../protocol/facts/message.ts";
 import type { Fact } from "../../protocol/facts/fact.ts";
 import type { InputRequest, InquiryMade, InquiryReplied } from "../../protocol/facts/request.ts";
 import { callKey, splitRequestId, stepOfKey } from "../../protocol/key.ts";

@@ -8,14 +8,8 @@ import type { RuleRemoval } from "../../protocol/facts/answer.ts";
 import type { Blocked } from "../../protocol/confine.ts";
 import type { BackgroundTask } from "../../protocol/facts/call.ts";
 import type { Fact, FactData, Summary } from "../../protocol/facts/fact.ts";
-import {
-  callsOf,
-  type Call,
-  type Heard,
-  type Message,
-  type Reply,
-  type ToolResult,
-} from "../../protocol/facts/message.ts";
+import type { Call, Heard, Message, Reply, ToolResult } from "../../protocol/facts/message.ts";
+import { callsOf } from "../../protocol/facts/message.ts";
 import type { ToolUse, TurnEnd } from "../../protocol/facts/outcome.ts";
 import type { Rule } from "../../protocol/facts/permission.ts";
 import type { Restoring } from "../../protocol/facts/rewind.ts";

@@ -12,14 +12,8 @@ import { contentFolders } from "../../context/discover.ts";
 import { isInside } from "../../permission/paths/canonical.ts";
 import { scriptsIn } from "../files/hook-files.ts";
 import { type ServersFile, readServersFile } from "../settings/servers.ts";
-import {
-  type ProjectSettings,
-  commandsOf,
-  parseSettings,
-  projectFiles,
-  projectSchema,
-  shared,
-} from "../settings/settings.ts";
+import type { ProjectSettings } from "../settings/settings.ts";
+import { commandsOf, parseSettings, projectFiles, projectSchema, shared } from "../settings/settings.ts";
 
 type Trusted = Record<string, { digest: string; at: number; files: Record<string, string> }>;
 

@@ -73,7 +73,6 @@ export function createAgent(given: AgentParts): Agent {
 
 type Folder = { root: string; env(): NodeJS.ProcessEnv };
 
-/** Parts of one session's executor. */
 type Assembly = {
   parts: AgentParts;
   shared: ReturnType<typeof sharedConfig>;
@@ -87,7 +86,6 @@ type Assembly = {
   scope: AgentScope;
 };
 
-/** Configuration that all sessions of an agent share. */
 function sharedConfig(parts: AgentParts, home: string) {
   const { env, skills = [], sandbox } = parts;
   const subagents = createSubagentRegistry([...builtinSubagents, ...(parts.subagents ?? [])]);

@@ -9,7 +9,6 @@ import type { Rule } from "../../protocol/facts/permission.ts";
 import { reason, type Reason, SageError } from "../../protocol/reasons/reason.ts";
 
 type Place = {
-  /** The workspace, by its real path. */
   root: string;
   home: string;
   /** The folder of Sage's state. */

@@ -24,7 +24,6 @@ type PromptParts = {
 
 /** The facts about a run that its prompts mention. */
 export type PromptScope = {
-  /** Id of the model. */
   model: string;
   interactive: boolean;
   startedAt: number;
@@ -96,7 +95,6 @@ function inWordsOf(own: PromptParts["own"], standard: () => string): string {
   );
 }
 
-/** Remembers results for a moment. */
 export function createRecent<T>(): (key: string, make: () => T) => T {
   const made = new Map<string, { value: T; at: number }>();
   return (key, make) => {

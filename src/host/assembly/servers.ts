@@ -26,7 +26,6 @@ type ServersConfig = Pick<Config, "servers" | "sandbox" | "rules"> & {
   trust: Pick<Config["trust"], "root" | "digest">;
 };
 
-/** The part of a folder's servers that an agent needs. */
 export function outsideOf(config: ServersConfig, parts: OutsideParts): Outside {
   const { servers: definitions, settings } = config;
   return {

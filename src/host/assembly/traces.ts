@@ -1,16 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  context,
-  isSpanContextValid,
-  SpanKind,
-  SpanStatusCode,
-  trace,
-  type Attributes,
-  type Context,
-  type Link,
-  type Span,
-  type SpanContext,
-} from "@opentelemetry/api";
+import type { Attributes, Context, Link, Span, SpanContext } from "@opentelemetry/api";
+import { context, isSpanContextValid, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
 import { isInbound } from "../../agent/state/activity.ts";
 import type { Traces } from "../../agent/state/context.ts";
 import { version } from "../../config/version.ts";
@@ -126,7 +116,7 @@ const FLUSH_MS = 2_000;
 
 type Flushable = { getDelegate?(): Flushable; forceFlush?(): Promise<void> };
 
-/** Sends what the SDK has not sent yet. The API has no word for that; every SDK has this one, behind the proxy of its own copy of the API. */
+/** Sends what is left. The API has no word for that; every SDK has this one, behind the proxy of its own copy of the API. */
 export async function flush(): Promise<void> {
   const registered = trace.getTracerProvider() as Flushable;
   const provider = registered.getDelegate?.() ?? registered;

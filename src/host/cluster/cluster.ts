@@ -11,7 +11,6 @@ import { type Dispatch, startDispatch } from "./dispatch.ts";
 
 /** A process's part in a shared journal: gateway and workers have the same. */
 export type Cluster = {
-  /** Id of this process. */
   process: string;
   ledger: Ledger;
   replica: Replica;
@@ -49,7 +48,6 @@ const CATCH_UP_MS = 1_000;
 /** Grace period after a lost connection: the server was away, so missing heartbeats of others mean nothing. */
 const GRACE_MS = 10_000;
 
-/** Joins a shared journal. */
 export async function joinCluster({
   url,
   as,

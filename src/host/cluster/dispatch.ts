@@ -33,7 +33,6 @@ export type Dispatch = {
   failJob(place: string, job: { id: string; attempt: number }): Promise<void>;
   /** True for a while after the connection was lost. */
   isInGracePeriod(): boolean;
-  /** The server's clock. */
   now(): number;
   stop(options: { timeoutMs: number }): Promise<void>;
 };
@@ -42,7 +41,6 @@ type DispatchOptions = {
   /** False: jobs are found by looking, within half a second. */
   notified: boolean;
   graceMs: number;
-  /** Query timeout. */
   silentMs?: number | undefined;
 };
 
@@ -140,7 +138,6 @@ async function startBoss(
 type Queues = {
   turnsOf(place: string): Promise<string>;
   duesOf(place: string): Promise<string>;
-  /** Queues that were used so far. */
   names(): Iterable<string>;
 };
 

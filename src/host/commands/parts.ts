@@ -38,7 +38,6 @@ export type CommandParts = {
   rulesKept: RulesKept | undefined;
   /** Asks the machines on which output is kept. */
   keptElsewhere: ((command: Extract<Command, { type: "output" }>) => Promise<Reply<"output">>) | undefined;
-  /** Aborted when the host closes. */
   leaving: AbortSignal;
 };
 
@@ -50,7 +49,6 @@ export type HostHome = Pick<Home, "settings" | "output"> & {
   anchors(): Anchors;
 };
 
-/** Settings files in which rules are kept. */
 export type RulesKept = {
   /** Writes a rule to a settings file and returns its path. */
   saveRule(session: SessionRow, grant: RuleGrant): string;

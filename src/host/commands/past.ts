@@ -10,7 +10,6 @@ import { reason, SageError } from "../../protocol/reasons/reason.ts";
 
 const FACTS = 500;
 const MAX_FACTS = 5_000;
-/** Bytes of a page, more or less. */
 const PAGE = 128 * 1024;
 /** Bytes before the nominal end of a page in which it may end. */
 const ROOM = 32 * 1024;
@@ -103,7 +102,6 @@ export function cutOf(bytes: Buffer): number {
 
 /** No secret goes over it: those are printable ASCII. */
 const isFree = (byte: number) => byte <= 0x20 || byte >= 0x7f;
-/** In the middle of a character. */
 const isInside = (byte: number) => (byte & 0xc0) === 0x80;
 
 async function read(file: FileHandle, from: number, length: number): Promise<Buffer> {

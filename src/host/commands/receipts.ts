@@ -109,7 +109,6 @@ async function ofFile(where: Where, file: string): Promise<Found> {
   };
 }
 
-/** Sessions are read newest first, until there are enough. */
 async function latest(
   where: Where,
   { before = Infinity, limit = RECEIPTS }: { before: number | undefined; limit: number | undefined },

@@ -6,7 +6,6 @@ import { given, type CommandParts, type Handlers } from "./parts.ts";
 /** A cancelled turn that nothing runs ends at once; a rewind that finds it open after this refuses. */
 const CANCEL_MS = 5_000;
 
-/** Going back to before a message. */
 export function rewindCommands(
   { store, runner, home }: CommandParts,
   interrupt: Handlers<"interrupt">["interrupt"],

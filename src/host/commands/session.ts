@@ -9,7 +9,6 @@ import { modelChosenKey } from "../../protocol/key.ts";
 import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import { given, type CommandParts, type Handlers } from "./parts.ts";
 
-/** Sessions: opened, listed, named, forked, and given a model. */
 export function sessionCommands(parts: CommandParts): Handlers<"open" | "sessions" | "rename" | "fork" | "choose"> {
   const { store, version, runner, home, surroundings } = parts;
   return {

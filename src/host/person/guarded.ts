@@ -101,7 +101,6 @@ function stamped(command: Command, sender: RemotePerson["sender"]): Command {
   return { ...rest, ...from, ...(command.type === "respond" && signed !== undefined && { signed }) };
 }
 
-/** The person whose message was the session's first. */
 function beginnerOf(store: Pick<Store, "load">, session: string): string | undefined {
   const first = store.load(session).find(({ type }) => type === "user.said");
   if (first?.type !== "user.said") return undefined;

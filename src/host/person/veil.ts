@@ -19,7 +19,6 @@ export type Veil = {
   inbox(event: InboxEvent): InboxEvent;
   /** Redacts the events of one watch, in order. Undefined: nothing can be shown yet. */
   watching(): (event: WatchEvent) => WatchEvent | undefined;
-  /** Places of a request in which something was taken out. */
   masked(request: InputRequest): number;
   /** The reverse: redacted texts of a request that a person sends back become the originals. */
   lift<T>(request: InputRequest, sent: T): T;

@@ -10,15 +10,8 @@ import type { FactType } from "../../protocol/facts/fact.ts";
 import type { AgentOutcome } from "../../protocol/facts/outcome.ts";
 import { unseenMessages } from "../../protocol/facts/unseen.ts";
 import { isOutsideSession } from "../../protocol/host/outside.ts";
-import {
-  noticeOf,
-  reason,
-  said,
-  type Reason,
-  reasonOf,
-  SageError,
-  type SageErrorCode,
-} from "../../protocol/reasons/reason.ts";
+import type { Reason, SageErrorCode } from "../../protocol/reasons/reason.ts";
+import { noticeOf, reason, said, reasonOf, SageError } from "../../protocol/reasons/reason.ts";
 import type { Blocks } from "./blocks.ts";
 import type { Moments } from "./moments.ts";
 import { nextPhase, notBegun, type RunEvent, type RunPhase } from "./run-phase.ts";

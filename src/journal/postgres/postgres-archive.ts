@@ -2,16 +2,8 @@ import { randomUUID } from "node:crypto";
 import type { Fact, FactType } from "../../protocol/facts/fact.ts";
 import { removedKey } from "../../protocol/key.ts";
 import { reason, SageError } from "../../protocol/reasons/reason.ts";
-import {
-  cwdOf,
-  meanwhile,
-  owned,
-  patternFor,
-  REMOVED,
-  renumbered,
-  waiting,
-  type Housekeeping,
-} from "../store/housekeeping.ts";
+import type { Housekeeping } from "../store/housekeeping.ts";
+import { cwdOf, meanwhile, owned, patternFor, REMOVED, renumbered, waiting } from "../store/housekeeping.ts";
 import type { Ledger } from "../replica/ledger.ts";
 import { firstBroken, type Cells } from "../database/row.ts";
 import { explainedFor } from "./error.ts";

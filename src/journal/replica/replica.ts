@@ -10,14 +10,8 @@ import { createHub } from "../store/hub.ts";
 import type { Ledger, News, TakeOptions } from "./ledger.ts";
 import { untilWritten } from "../store/retry.ts";
 import { createRoster, type Roster } from "./roster.ts";
-import {
-  createMembers,
-  type Appended,
-  type Beat,
-  type InboundFact,
-  type SessionRow,
-  type Store,
-} from "../store/store.ts";
+import type { Appended, Beat, InboundFact, SessionRow, Store } from "../store/store.ts";
+import { createMembers } from "../store/store.ts";
 
 /** Notes that this process keeps of its own: commands that it has started, which only its machine can see. */
 type Local = Pick<Store, "noteChild" | "children" | "callOf" | "place">;

@@ -2,15 +2,8 @@ import type { Delta, FactData, FactType } from "../../protocol/facts/fact.ts";
 import type { InputRequest, Resolution } from "../../protocol/facts/request.ts";
 import { finishedKey, requestId, resolvedKey, splitRequestId, startedKey } from "../../protocol/key.ts";
 import { noticeOf, reason, type Reason } from "../../protocol/reasons/reason.ts";
-import {
-  Stopped,
-  type Durable,
-  type Once,
-  type OnceOptions,
-  type Opened,
-  type ShownState,
-  type StepScope,
-} from "./durable.ts";
+import type { Durable, Once, OnceOptions, Opened, ShownState, StepScope } from "./durable.ts";
+import { Stopped } from "./durable.ts";
 import { isRetryable, untilWritten } from "../store/retry.ts";
 import type { SessionLog } from "./session.ts";
 import { isPromised, storeNow, type Awaitable } from "../store/store.ts";

@@ -6,16 +6,8 @@ import { hasDue, moved, type TimeMoved } from "../../protocol/facts/moved.ts";
 import { approvalKeys, draftKeys, inquiryKeys, movedKeys, resolvedKey, splitRequestId } from "../../protocol/key.ts";
 import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import type { Database } from "../database/database.ts";
-import {
-  chain,
-  columns,
-  columnsOfSession,
-  factIn,
-  firstBroken,
-  inlineFor,
-  longIn,
-  type Cells,
-} from "../database/row.ts";
+import type { Cells } from "../database/row.ts";
+import { chain, columns, columnsOfSession, factIn, firstBroken, inlineFor, longIn } from "../database/row.ts";
 import type { Reading as HeldReading } from "../store/held-session.ts";
 import type { Hub } from "../store/hub.ts";
 import type { Appended, InboundFact, LocalStore } from "../store/store.ts";

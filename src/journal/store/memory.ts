@@ -1,16 +1,8 @@
 import type { Fact } from "../../protocol/facts/fact.ts";
 import { removedKey } from "../../protocol/key.ts";
 import { reason, SageError } from "../../protocol/reasons/reason.ts";
-import {
-  emptySession,
-  holdSession,
-  pageOf,
-  reading,
-  rowOf,
-  sessionIn,
-  type HeldSession,
-  type Reading,
-} from "./held-session.ts";
+import type { HeldSession, Reading } from "./held-session.ts";
+import { emptySession, holdSession, pageOf, reading, rowOf, sessionIn } from "./held-session.ts";
 import { cwdOf, meanwhile, owned, REMOVED, renumbered, waiting } from "./housekeeping.ts";
 import { createHub, type Hub } from "./hub.ts";
 import { createMembers, type Appended, type Beat, type InboundFact, type LocalStore } from "./store.ts";

@@ -1,14 +1,7 @@
 import { isObject } from "../../base/issue.ts";
 import type { ToolInput } from "../../protocol/facts/call.ts";
-import {
-  callsOf,
-  type Call,
-  type Finish,
-  type Part,
-  type ProviderMetadata,
-  type Reply,
-  type Usage,
-} from "../../protocol/facts/message.ts";
+import type { Call, Finish, Part, ProviderMetadata, Reply, Usage } from "../../protocol/facts/message.ts";
+import { callsOf } from "../../protocol/facts/message.ts";
 import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import { isRetryableStatus } from "../failure.ts";
 import type { ModelScope } from "../model.ts";

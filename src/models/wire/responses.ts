@@ -1,12 +1,5 @@
-import {
-  noUsage,
-  type Finish,
-  type Message,
-  type Part,
-  type ProviderMetadata,
-  type Reply,
-  type Usage,
-} from "../../protocol/facts/message.ts";
+import type { Finish, Message, Part, ProviderMetadata, Reply, Usage } from "../../protocol/facts/message.ts";
+import { noUsage } from "../../protocol/facts/message.ts";
 import type { ImagePart } from "../../protocol/image.ts";
 import type { Model, ModelScope } from "../model.ts";
 import { createAssembly, cutShort, streamError } from "./assembly.ts";

@@ -6,14 +6,8 @@ import type { Sender } from "../../protocol/sender.ts";
 import { errorText } from "../../texts/shared/error.ts";
 import type { Style } from "../../view/lines/paint.ts";
 import type { FollowedSession } from "../../view/session.ts";
-import {
-  completeSlash,
-  readTypedSlash,
-  unknownSlash,
-  type Completion,
-  type Offer,
-  type TypedSlash,
-} from "../../view/slash/read.ts";
+import type { Completion, Offer, TypedSlash } from "../../view/slash/read.ts";
+import { completeSlash, readTypedSlash, unknownSlash } from "../../view/slash/read.ts";
 import { runSlash, type Hand, type Reply, type SlashWords } from "../../view/slash/run.ts";
 import type { PlainActs, PlainOptions } from "./options.ts";
 

@@ -1,17 +1,8 @@
 import { harmless } from "../../base/visible.ts";
 import type { Completion } from "../../view/slash/read.ts";
 import type { Theme } from "./draw/theme.ts";
-import {
-  CURSOR_MARKER,
-  Editor,
-  matchesKey,
-  truncateToWidth,
-  visibleWidth,
-  type AutocompleteItem,
-  type AutocompleteProvider,
-  type Component,
-  type TUI,
-} from "./draw/tui.ts";
+import type { AutocompleteItem, AutocompleteProvider, Component, TUI } from "./draw/tui.ts";
+import { CURSOR_MARKER, Editor, matchesKey, truncateToWidth, visibleWidth } from "./draw/tui.ts";
 import { isNothing } from "./input.ts";
 import type { TerminalOptions } from "./screen/options.ts";
 import { createVimEditor } from "./widgets/vim.ts";

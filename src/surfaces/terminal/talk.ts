@@ -9,14 +9,8 @@ import type { Texts } from "../../texts/shared/texts.ts";
 import { slashTexts } from "../../texts/surfaces/slash.ts";
 import type { TerminalTexts } from "../../texts/surfaces/terminal.ts";
 import type { FollowedSession } from "../../view/session.ts";
-import {
-  completeSlash,
-  offeredAt,
-  unknownSlash,
-  type Completion,
-  type Offer,
-  type TypedSlash,
-} from "../../view/slash/read.ts";
+import type { Completion, Offer, TypedSlash } from "../../view/slash/read.ts";
+import { completeSlash, offeredAt, unknownSlash } from "../../view/slash/read.ts";
 import { newestOf, runSlash, type Hand, type SlashWords } from "../../view/slash/run.ts";
 import type { SlashName } from "../../view/slash/table.ts";
 import { readTyped } from "./input.ts";

@@ -5,17 +5,8 @@ import type { ToolResult } from "../../protocol/facts/message.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import * as z from "../../base/z.ts";
 import { describe } from "../definition/describe.ts";
-import {
-  contentSchema,
-  explain,
-  hashOf,
-  lookAgain,
-  operandOf,
-  readState,
-  replaceFile,
-  sha256,
-  type FileState,
-} from "./file-state.ts";
+import type { FileState } from "./file-state.ts";
+import { contentSchema, explain, hashOf, lookAgain, operandOf, readState, replaceFile, sha256 } from "./file-state.ts";
 import { keepContent, replacedBy } from "./kept-content.ts";
 import { pathSchema } from "./path.ts";
 import { keptChange, previewEdit, type Replacement } from "./preview.ts";

@@ -6,16 +6,8 @@ import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { groupRuns } from "../../processes/group.ts";
-import {
-  type Ending,
-  type Launch,
-  type ShellCommand,
-  type Spawn,
-  type Spawned,
-  boxedEnding,
-  endHeld,
-  spawnDirectly,
-} from "./spawn.ts";
+import type { Ending, Launch, ShellCommand, Spawn, Spawned } from "./spawn.ts";
+import { boxedEnding, endHeld, spawnDirectly } from "./spawn.ts";
 import { isHeld, KEEPER, keptEnding } from "./keeper.ts";
 
 /** An argument of a program may have 128 kB; whatever comes near it is started directly, which says what is wrong. */

@@ -14,15 +14,8 @@ import { isOf, queueLines } from "../queue.ts";
 import type { FollowedSession, Session } from "../session.ts";
 import type { SaidItem } from "../transcript/item.ts";
 import { helpLines, lackedRight, type Offer, type TypedSlash } from "./read.ts";
-import {
-  entryOf,
-  modeNamed,
-  removedRule,
-  type HostSlash,
-  type OwnSlash,
-  type SlashPlace,
-  type SlashRight,
-} from "./table.ts";
+import type { HostSlash, OwnSlash, SlashPlace, SlashRight } from "./table.ts";
+import { entryOf, modeNamed, removedRule } from "./table.ts";
 
 /** Texts of one language. A surface with readers of several languages calls this for each. */
 export type SlashWords = {

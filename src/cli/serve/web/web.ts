@@ -13,15 +13,8 @@ import type { Command, Host } from "../../../protocol/host/host.ts";
 import { said, SageError } from "../../../protocol/reasons/reason.ts";
 import type { PasskeyProof } from "../../../protocol/sender.ts";
 import { closeCodes } from "../../../remote/wire.ts";
-import {
-  addWeb,
-  createEntrance,
-  type Caller,
-  type Devices,
-  type Entered,
-  type PageFiles,
-  type Web,
-} from "../../../surfaces/web/index.ts";
+import type { Caller, Devices, Entered, PageFiles, Web } from "../../../surfaces/web/index.ts";
+import { addWeb, createEntrance } from "../../../surfaces/web/index.ts";
 import type { App, BodyReader } from "./http.ts";
 import { createPasskeys } from "./passkeys.ts";
 import type { Visitors } from "./visitors.ts";

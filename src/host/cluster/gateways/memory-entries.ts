@@ -19,7 +19,6 @@ export function createMemoryEntries(
   { now = Date.now, changed = () => {} }: { now?(): number; changed?(): void } = {},
 ): MemoryEntries {
   const kept = new Map<string, Kept>();
-  /** Entries in the order of their keys. */
   let keys: string[] = [];
   let made = new Map<string, Kept | undefined>();
   /** Entries as they were before the transaction that runs. */
@@ -115,7 +114,6 @@ export function createMemoryEntries(
   };
 }
 
-/** Index of a key in a sorted list, or where it would be inserted. */
 function searchSorted(keys: readonly string[], key: string): number {
   let [low, high] = [0, keys.length];
   while (low < high) {

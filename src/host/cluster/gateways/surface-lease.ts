@@ -22,7 +22,6 @@ type SurfaceLeaseParts = {
   name: string;
   watch: SurfaceLeaseWatch;
   table: SurfaceTable;
-  /** Id of this gateway. */
   process: string;
   /** Resolves once nobody else can have taken what is held here; rejects when the hold is lost. */
   sure(lost: AbortSignal): Promise<void>;
@@ -119,9 +118,7 @@ type LeasedMemoryParts = {
   write(changes: Parameters<SurfaceTable["write"]>[2]): Promise<boolean>;
   /** Resolves once it is certain that nobody else has the hold; rejects if somebody does. */
   sure(): Promise<void>;
-  /** The hold is over: nothing is written any more. */
   lose(): void;
-  /** Aborted when the hold is over. */
   lost: AbortSignal;
   failed(error: unknown): void;
   now?(): number;

@@ -1,6 +1,5 @@
 import { connect, createServer, type Server, type TLSSocket } from "node:tls";
 
-/** Bytes of a worker's key. */
 export const KEY_BYTES = 32;
 /** The only name under which somebody is let in. */
 const GATEWAY = "gateway";

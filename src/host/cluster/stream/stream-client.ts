@@ -29,7 +29,6 @@ type StreamClientParts = {
   cluster: Pick<Cluster, "pool" | "replica">;
   /** A worker that has an address cannot be reached there. Told once for each. */
   unreachable(worker: { process: string; place: string; address: string; problem: Reason }): void;
-  /** Pause before an unreachable worker is tried again. */
   retryMs?: number;
 };
 

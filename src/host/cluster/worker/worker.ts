@@ -26,9 +26,7 @@ type WorkerParts = {
   streamServer?: Pick<StreamServer, "address" | "key"> | undefined;
   /** A run ended by an error that its facts may not tell. */
   failed?(session: string, error: unknown): void;
-  /** Sessions that it runs at once. */
   atOnce?: number;
-  /** The newest version of the loop that it knows. */
   loop?: number;
   failedMs?: number;
 };
@@ -187,7 +185,6 @@ type LivenessParts = {
   streamServer?: { address: string; key: string } | undefined;
   pool: Pool;
   connect(): Promise<Client>;
-  /** Sessions of processes that died. */
   orphaned(orphans: Orphan[]): Promise<void>;
   /** Other processes declared this one dead and have taken its sessions. */
   expired(): void;

@@ -1,9 +1,5 @@
-import {
-  type Approval,
-  type InputRequest,
-  type PermissionRequest,
-  takesOwnWords,
-} from "../../../protocol/facts/request.ts";
+import type { Approval, InputRequest, PermissionRequest } from "../../../protocol/facts/request.ts";
+import { takesOwnWords } from "../../../protocol/facts/request.ts";
 import type { RuleTrial } from "../../../protocol/host/past.ts";
 import { carriedLines, rulesFor } from "../../../view/request/answering.ts";
 import { consentLines } from "../../../view/request/consent.ts";

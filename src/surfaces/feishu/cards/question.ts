@@ -6,16 +6,8 @@ import { takesOwnWords, takesRemark, whyOf } from "../../../view/request/answeri
 import { type Clip, fitting, originElements, paragraph, rooms } from "./action.ts";
 import { button, card, form, input, line, markdown, note, row, select, type Card, type Element } from "./card.ts";
 import { code, words as escaped } from "./escape.ts";
-import {
-  type Asked,
-  type AskingCard,
-  callElements,
-  carriedElements,
-  deadlineElements,
-  detailPanel,
-  fileName,
-  typedHint,
-} from "./permission.ts";
+import type { Asked, AskingCard } from "./permission.ts";
+import { callElements, carriedElements, deadlineElements, detailPanel, fileName, typedHint } from "./permission.ts";
 import type { Speech, Speeches } from "./speech.ts";
 
 export type QuestionRequest = InputRequest & { kind: "question" };

@@ -1,17 +1,8 @@
 import { thrownText } from "../../../texts/shared/error.ts";
 import { bytesOf, type Card } from "../cards/card.ts";
 import { plainWords, type Redaction } from "../cards/escape.ts";
-import {
-  finishedCard,
-  type Finishing,
-  OUT,
-  outOf,
-  progressCard,
-  type ProgressView,
-  ROLL_BYTES,
-  STEPS,
-  stepLines,
-} from "../cards/progress.ts";
+import type { Finishing, ProgressView } from "../cards/progress.ts";
+import { finishedCard, OUT, outOf, progressCard, ROLL_BYTES, STEPS, stepLines } from "../cards/progress.ts";
 import { inLocales, type Speeches } from "../cards/speech.ts";
 import type { FeishuChannel, Target } from "../channel/channel.ts";
 import { FeishuFailure, wantsPlainer } from "../channel/failure.ts";

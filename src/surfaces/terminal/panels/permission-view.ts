@@ -13,14 +13,8 @@ import { clipped } from "../draw/rows.ts";
 import { choiceRows, margined, own, unbroken, type Draw, type Row } from "../widgets/draw.ts";
 import { agentLines } from "./frame.ts";
 import type { Body } from "./model.ts";
-import {
-  alwaysRows,
-  offeredChoices,
-  permissionDraft,
-  chosenRules,
-  type AlwaysRow,
-  type PermissionState,
-} from "./permission-state.ts";
+import type { AlwaysRow, PermissionState } from "./permission-state.ts";
+import { alwaysRows, offeredChoices, permissionDraft, chosenRules } from "./permission-state.ts";
 
 /** The action first, whole, and to be seen to its end, then why it is asked about; details are how it was judged and the agent's words. */
 export function permissionBody(

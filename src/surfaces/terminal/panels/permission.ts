@@ -12,15 +12,8 @@ import { describeRequest, isLong } from "../../../view/request/describe.ts";
 import { createField, edit, isBlank } from "../widgets/field.ts";
 import { digitOf, type Key } from "../widgets/key.ts";
 import type { Model, Step } from "./model.ts";
-import {
-  alwaysRows,
-  begin,
-  offeredChoices,
-  permissionDraft,
-  fitsPlace,
-  chosenRules,
-  type PermissionState,
-} from "./permission-state.ts";
+import type { PermissionState } from "./permission-state.ts";
+import { alwaysRows, begin, offeredChoices, permissionDraft, fitsPlace, chosenRules } from "./permission-state.ts";
 import { permissionBody, permissionChoices, permissionKeys, togetherBody } from "./permission-view.ts";
 
 export function permissionModel(

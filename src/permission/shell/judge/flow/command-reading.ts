@@ -5,13 +5,8 @@ import { linesOf } from "../../suspect/lines.ts";
 import { readScript, readWord, type Script } from "../../read/script.ts";
 import { spelled, type Word } from "../../read/word.ts";
 import { anyFile, anyText, anyWords } from "../../suspect/resemblance.ts";
-import {
-  waysToRun,
-  possibleCommands,
-  withoutTicks,
-  type PossibleCommand,
-  type PossibleCommands,
-} from "../../suspect/possible.ts";
+import type { PossibleCommand, PossibleCommands } from "../../suspect/possible.ts";
+import { waysToRun, possibleCommands, withoutTicks } from "../../suspect/possible.ts";
 import { joinLines, troubleWith } from "../../read/text.ts";
 import { variablesOf } from "./variables.ts";
 import { commandsIn, marksOf, uncoveredNode } from "../../read/tree.ts";

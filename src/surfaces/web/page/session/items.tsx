@@ -2,14 +2,8 @@ import { useSignal } from "@preact/signals";
 import { harmless, oneLine } from "../../../../base/visible.ts";
 import { changeLine, headline, whoOf } from "../../../../texts/shared/resolution.ts";
 import { changeOf } from "../../../../view/items/change.ts";
-import {
-  isQueued,
-  type CallItem,
-  type Item,
-  type SaidItem,
-  type TextItem,
-  type ThoughtItem,
-} from "../../../../view/transcript/item.ts";
+import type { CallItem, Item, SaidItem, TextItem, ThoughtItem } from "../../../../view/transcript/item.ts";
+import { isQueued } from "../../../../view/transcript/item.ts";
 import { noteOf } from "../../../../view/note.ts";
 import { resultOf } from "../../../../view/items/result.ts";
 import { saidText } from "../../../../view/items/said.ts";

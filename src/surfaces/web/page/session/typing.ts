@@ -1,15 +1,8 @@
 import { signal, type Signal } from "@preact/signals";
 import type { Named } from "../../../../protocol/host/about.ts";
 import { openLike, runSlash, type Hand } from "../../../../view/slash/run.ts";
-import {
-  completeSlash,
-  ownNames,
-  readTypedSlash,
-  unknownSlash,
-  type Completion,
-  type Offer,
-  type TypedSlash,
-} from "../../../../view/slash/read.ts";
+import type { Completion, Offer, TypedSlash } from "../../../../view/slash/read.ts";
+import { completeSlash, ownNames, readTypedSlash, unknownSlash } from "../../../../view/slash/read.ts";
 import type { Place } from "../state/place.ts";
 import type { App } from "../state/state.ts";
 import type { Followed } from "./session-state.ts";

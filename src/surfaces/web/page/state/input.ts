@@ -1,12 +1,7 @@
 import type { RuleDestination } from "../../../../protocol/decision.ts";
 import type { Answer, Answers, InputResponse, RuleGrant } from "../../../../protocol/facts/answer.ts";
-import {
-  takesOwnWords,
-  type Draft,
-  type InputRequest,
-  type PermissionRequest,
-  type Question,
-} from "../../../../protocol/facts/request.ts";
+import type { Draft, InputRequest, PermissionRequest, Question } from "../../../../protocol/facts/request.ts";
+import { takesOwnWords } from "../../../../protocol/facts/request.ts";
 import type { Command } from "../../../../protocol/host/host.ts";
 import { PLAN_TOOL } from "../../../../protocol/mode.ts";
 import type { Sender } from "../../../../protocol/sender.ts";

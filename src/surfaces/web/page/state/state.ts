@@ -5,16 +5,8 @@ import type { CommandReply, Host, InboxEvent, PendingRequest } from "../../../..
 import type { Sender } from "../../../../protocol/sender.ts";
 import { headline } from "../../../../texts/shared/resolution.ts";
 import { alikeTo } from "../../../../view/request/alike.ts";
-import {
-  emptyInbox,
-  ended,
-  foldInbox,
-  forget,
-  openIn,
-  vanished,
-  type Inbox,
-  type InboxRequest,
-} from "../../../../view/request/inbox.ts";
+import type { Inbox, InboxRequest } from "../../../../view/request/inbox.ts";
+import { emptyInbox, ended, foldInbox, forget, openIn, vanished } from "../../../../view/request/inbox.ts";
 import { createDrafts, type Drafts, type Shelf, type Timing } from "./drafts.ts";
 import { begin, draftOf, signed, step, type Answering, type Did, type Problem, type Unsigned } from "./input.ts";
 import type { Place } from "./place.ts";
