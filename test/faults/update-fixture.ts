@@ -1,6 +1,6 @@
 // Every kind of thing that may be open when Sage is updated and that `waiting-fixture.ts` does not have: approvals that bind to files, a
 // yes that nobody has used yet, a form amid a call, a confined command, a guest's call, half a rewind.
-import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { rewindSession } from "../../src/archive/rewind.ts";
@@ -31,6 +31,25 @@ const form: Tool<object> = {
     return { ok: true, text: asked.outcome };
   },
 };
+
+const STALE_MS = 60_000;
+
+/** Another run of the tests on this machine may be in the same folder. */
+export async function takePlace(): Promise<void> {
+  const isFree = () => {
+    try {
+      if (Date.now() - statSync(PLACE).mtimeMs > STALE_MS) leavePlace();
+    } catch {} // nobody is there
+    try {
+      return mkdirSync(PLACE) ?? true;
+    } catch {
+      return false;
+    }
+  };
+  await until(isFree, "the folder stays taken", { patienceMs: 3 * STALE_MS });
+}
+
+export const leavePlace = () => rmSync(PLACE, { recursive: true, force: true });
 
 const path = (name: string) => join(PLACE, name);
 const read = (name: string) => ({ tool: "Read", input: { file_path: path(name) } });

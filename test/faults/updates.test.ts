@@ -1,6 +1,6 @@
 // An update is a kill point: everything that a version left open goes on under its ids, no yes is lost, and nobody is asked twice.
 import assert from "node:assert/strict";
-import { existsSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
@@ -12,24 +12,11 @@ import { bash, sageWith } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 import { read } from "./fixture.ts";
 import { reply } from "./story.ts";
-import { PLACE, restoreFiles, sessions, updates } from "./update-fixture.ts";
+import { leavePlace, PLACE, restoreFiles, sessions, takePlace, updates } from "./update-fixture.ts";
 
 const folder = join(import.meta.dirname, "../fixtures/journals");
 const kept = globSync("*-update-*.jsonl", { cwd: folder }).sort();
 const path = (name: string) => join(PLACE, name);
-const STALE_MS = 60_000;
-
-/** Another run of the tests on this machine may be in the same folder. */
-const isFree = () => {
-  try {
-    if (Date.now() - statSync(PLACE).mtimeMs > STALE_MS) rmSync(PLACE, { recursive: true, force: true });
-  } catch {} // nobody is there
-  try {
-    return mkdirSync(PLACE) ?? true;
-  } catch {
-    return false;
-  }
-};
 
 /** The facts of a fixture as a journal here, and its files. */
 function restored(file: string, change = (text: string) => text): { store: LocalStore; facts: Fact[] } {
@@ -54,8 +41,8 @@ const asked = (facts: readonly Fact[]) =>
 
 suite("what a version left open when it was updated", { skip: process.platform !== "linux" }, async () => {
   const unconfined = await cannotConfine();
-  before(() => until(isFree, "the folder stays taken", { patienceMs: 3 * STALE_MS }));
-  after(() => rmSync(PLACE, { recursive: true, force: true }));
+  before(takePlace);
+  after(leavePlace);
 
   test("each kind is kept of each version that has it", () => {
     for (const kind of updates) assert.ok(kept.includes(`0.2.0-update-${kind}.jsonl`), kind);

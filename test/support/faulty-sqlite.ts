@@ -6,6 +6,7 @@
 //                             open, writeFile, chmod, sync, close or rename
 //   KILL_AT=link:1:before     dies right before, or after, its first file that is linked into place; copy: that is copied whole
 //   KILL_AT=backup:2:after    dies in the midst of a copy of the journal, after the second step, of a few pages each
+//   KILL_AT=migration:1:before dies before, or after, it has changed the format of a journal, in the transaction
 //   DISK_FULL=<file>          every commit fails as on a full disk while the file is there
 import childProcess from "node:child_process";
 import files, { existsSync, promises as fs } from "node:fs";
@@ -34,6 +35,16 @@ DatabaseSync.prototype.prepare = function (this: DatabaseSync, sql, ...rest): St
   };
   return statement;
 };
+
+if (point === "migration") {
+  const { exec } = DatabaseSync.prototype;
+  DatabaseSync.prototype.exec = function (this: DatabaseSync, sql) {
+    const dies = sql.startsWith("ALTER TABLE");
+    if (dies && side === "before") process.kill(process.pid, "SIGKILL");
+    exec.call(this, sql);
+    if (dies) process.kill(process.pid, "SIGKILL");
+  };
+}
 
 if (point === "spawn") {
   let started = 0;

@@ -5,6 +5,11 @@ export function killAtCommit(nth: number, side: "before" | "after"): Record<stri
   return { KILL_AT: `commit:${nth}:${side}`, NODE_OPTIONS: preload };
 }
 
+/** Environment of a process that kills itself as it brings a journal of an older version up. */
+export function killAtMigration(side: "before" | "after"): Record<string, string> {
+  return { KILL_AT: `migration:1:${side}`, NODE_OPTIONS: preload };
+}
+
 /** Environment of a process whose journal lies on a full disk while this file is there. */
 export function fullWhile(file: string): Record<string, string> {
   return { DISK_FULL: file, NODE_OPTIONS: preload };
