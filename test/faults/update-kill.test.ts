@@ -112,8 +112,7 @@ suite("an update that is killed", { skip: process.platform !== "linux" }, async 
         const roll = dice(seed + round);
         const inPlace = updates.some((name) => name === kind);
         const dir = inPlace ? PLACE : here.dir;
-        rmSync(PLACE, { recursive: true, force: true });
-        mkdirSync(PLACE);
+        for (const name of readdirSync(PLACE)) rmSync(join(PLACE, name), { recursive: true, force: true });
         const { recorded, facts: left } = read(
           readFileSync(join(folder, file), "utf8").replaceAll('"/work', `"${dir}`),
         );
@@ -174,6 +173,8 @@ function judge({ path, left, kind, acknowledged, witness, lost }: Judged): void 
     facts.slice(0, left.length).map(({ key, data }) => [key, data]),
     left.map(({ key, data }) => [key, data]),
   );
+  const last = facts.findLast(({ type }) => type === "turn.ended");
+  assert.equal(last?.type === "turn.ended" && last.data.status, "success", JSON.stringify(last));
   const ends = new Map(
     facts.flatMap((fact) => (fact.type === "input.resolved" ? [[fact.data.requestId, fact.data]] : [])),
   );

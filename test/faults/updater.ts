@@ -25,9 +25,11 @@ const answer = async () => {
 };
 const isOpen = () => store.session("s")?.open === true || store.session("s")?.unheard === true;
 if (kind === "rewind" && mode === "run") await sage.say("go on");
-while (mode === "answer" || isOpen()) {
+const runs = mode === "run";
+const goesOn = () => !runs || isOpen(); // whoever only answers lives until it is killed
+while (goesOn()) {
   void answer().catch(() => {});
-  if (mode === "run") void sage.outcome().catch(() => {}); // another process may own it now
+  if (runs) void sage.outcome().catch(() => {}); // another process may own it now
   await sleep(20);
 }
 tell({ ended: true });

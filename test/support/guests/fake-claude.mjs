@@ -28,9 +28,10 @@ if (value("--resume") !== undefined && !existsSync(file)) {
 }
 const script = JSON.parse(readFileSync(`${dir}/script.json`, "utf8"));
 const rules = JSON.parse(process.env.FAKE_RULES ?? "{}");
-const state = existsSync(file)
-  ? JSON.parse(readFileSync(file, "utf8"))
-  : { heard: [], models: 0, results: {}, open: [], deferred: undefined, sent: [], unsent: [], lost: [], cut: [] };
+const state = {
+  ...{ heard: [], models: 0, results: {}, open: [], deferred: undefined, sent: [], unsent: [], lost: [], cut: [] },
+  ...(existsSync(file) && JSON.parse(readFileSync(file, "utf8"))),
+};
 const transcript = `${process.env.CLAUDE_CONFIG_DIR ?? dir}/projects/-stand-in/${id}.jsonl`;
 mkdirSync(transcript.replace(/[^/]*$/, ""), { recursive: true });
 const write = (entry) => {
@@ -283,6 +284,7 @@ async function play(more) {
 }
 /** What the order of the transcript's lines does to the call that was kept. */
 function loadTranscript(call) {
+  if (!existsSync(transcript)) return; // a conversation that an earlier version of this stand-in began
   const lines = readFileSync(transcript, "utf8")
     .trimEnd()
     .split("\n")
