@@ -1,5 +1,6 @@
 import type { Answers } from "../protocol/facts/answer.ts";
 import type { ToolInput } from "../protocol/facts/call.ts";
+import type { Spending } from "../protocol/facts/fact.ts";
 import type { Call, Part, Usage } from "../protocol/facts/message.ts";
 import type { Question } from "../protocol/facts/request.ts";
 
@@ -41,8 +42,8 @@ export type GuestEvent =
   | { type: "withdrawn"; id: string }
   | { type: "result"; call: string; ok: boolean; text: string }
   /** The last event. `parked`: keeps a waiting call. `failed`: cannot continue. `died`: gone without a word; started once more. */
-  | { type: "ended"; how: "done" | "interrupted" | "parked" }
-  | { type: "ended"; how: "failed" | "died"; words: string };
+  | { type: "ended"; how: "done" | "interrupted" | "parked"; spent?: Spending }
+  | { type: "ended"; how: "failed" | "died"; words: string; spent?: Spending };
 
 /** A guest that runs, from its start to its end. It has joined when `start` returns, and does nothing before it is spoken to or listened to. */
 export type Guest = {

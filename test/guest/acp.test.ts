@@ -50,6 +50,17 @@ function agent(context: TestContext, script: Step[], how: object = {}, mode?: st
 
 const touch = (name: string) => ({ id: `call_${name}`, input: { command: `touch ${name}` } });
 
+test("tokens are told also where the last reply has no words, and dollars of the conversation where it counts them", async (context) => {
+  const { start } = agent(context, [{}], { cost: 0.25 });
+  const guest = await start();
+  await guest.say("go");
+  const usage = { inputTokens: 7, outputTokens: 3, cacheReadTokens: 0, cacheWriteTokens: 0 };
+  assert.deepEqual(await played(guest, () => yes), [
+    { type: "said", parts: [], usage, model: "fake", agent: [] },
+    { type: "ended", how: "done", spent: { usd: 0.25 } },
+  ]);
+});
+
 test("a command is asked about as Bash, runs after a yes, and its result and the last words are told", async (context) => {
   const { start, made, pids } = agent(context, [{ text: "I make it.", calls: [touch("a")] }, { text: "Done." }]);
   const guest = await start();

@@ -8,6 +8,7 @@ import {
   hookReply,
   promptReply,
   readResults,
+  readSpent,
   saidOf,
 } from "../../src/guest/claude/map.ts";
 import { claudeDriver } from "../../src/guest/claude/claude.ts";
@@ -18,6 +19,18 @@ import { no, played, yes } from "../support/guests/listen.ts";
 
 const hook = (tool: string, input: object, more: object = {}) =>
   askOfHook("r1", { input: { tool_name: tool, tool_input: input, tool_use_id: "t1", ...more } });
+
+test("what was cached is part of the input; totals of the conversation come with the end of a turn, over all of its models", () => {
+  const usage = { input_tokens: 3, output_tokens: 1, cache_read_input_tokens: 20, cache_creation_input_tokens: 7 };
+  const message = { message: { id: "m", content: "hi", model: "x", usage } };
+  const counted = { inputTokens: 30, outputTokens: 1, cacheReadTokens: 20, cacheWriteTokens: 7 };
+  assert.deepEqual(saidOf(message, () => false)?.usage, counted);
+  const model = { inputTokens: 3, outputTokens: 50, cacheReadInputTokens: 20, cacheCreationInputTokens: 7, costUSD: 1 };
+  assert.deepEqual(readSpent({ total_cost_usd: 0.25, modelUsage: { one: model, two: { inputTokens: 1 } } }), {
+    spent: { usage: { ...counted, inputTokens: 31, outputTokens: 50 }, usd: 0.25 },
+  });
+  assert.equal(readSpent({ total_cost_usd: 0 }), undefined, "a version that does not tell them");
+});
 
 test("calls are judged by the fields that Sage knows, and shown whole", () => {
   const input = { command: "ls", timeout: 5, run_in_background: true };

@@ -52,7 +52,13 @@ test("the small model names a session once, in one clean line, and what it cost 
   const { title, titles } = await talk(model, { store, dir: here.dir, messages: ["Mend the leak, please.", "thanks"] });
   assert.equal(title, "Mend [31m the leak");
   assert.deepEqual(titles, [
-    { title: "Mend [31m the leak", by: "auto", surface: "runtime", usage: { ...noUsage, outputTokens: 5 } },
+    {
+      title: "Mend [31m the leak",
+      by: "auto",
+      surface: "runtime",
+      usage: { ...noUsage, outputTokens: 5 },
+      model: "small",
+    },
   ]);
   assert.deepEqual(model.asked, ["Mend the leak, please."]);
 });

@@ -1,5 +1,5 @@
 // One process that runs one session on a real journal: what the crash stories kill.
-// argv: <dir> <session>; the script is <dir>/script.json. GUEST: a stand-in of another agent that plays it in the loop's place. ANSWER=self answers every request as it opens; OPTIONS are execution options; SAY is what it says, `go` otherwise. NOW: the type of a fact; when the first one comes, it says something to be read now. OUTLIVE: its commands outlive it.
+// argv: <dir> <session>; the script is <dir>/script.json. GUEST: a stand-in of another agent that plays it in the loop's place. ANSWER=self answers every request as it opens; OPTIONS are execution options, LIMITS those of spending; SAY is what it says, `go` otherwise. NOW: the type of a fact; when the first one comes, it says something to be read now. OUTLIVE: its commands outlive it.
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { GuestExecutor } from "../../src/agent/guest/executor.ts";
@@ -15,6 +15,7 @@ import { config } from "./sage.ts";
 const [dir = "", session = "s"] = process.argv.slice(2);
 const script = JSON.parse(readFileSync(join(dir, "script.json"), "utf8"));
 const options = JSON.parse(process.env["OPTIONS"] ?? "{}");
+const limits = JSON.parse(process.env["LIMITS"] ?? "null") ?? undefined;
 const guest = process.env["GUEST"];
 const agent = guest === undefined ? undefined : basename(guest, ".mjs").replace("fake-", "");
 /** Commands outlive this process. */
@@ -26,12 +27,12 @@ const host = createHost({
   executor: async () => {
     const run = { ...options, workingDirectory: dir };
     if (guest === undefined || agent === undefined)
-      return new TurnExecutor(config({ script, dir, store, ...(outlive && { runner: runnerIn(dir) }) }), run);
+      return new TurnExecutor(config({ script, dir, store, limits, ...(outlive && { runner: runnerIn(dir) }) }), run);
     // Faults are this process's own; those of the guest are in FAKE_KILL.
     const { NODE_OPTIONS: _, KILL_AT: __, ...env } = process.env;
     const program = guestProgram(agent, { [agent]: { command: guest, args: [] } });
     const driver = await driverOf(program, { dir: join(dir, "guests"), env });
-    return new GuestExecutor({ config: config({ script: [], dir, store }), options: run, driver, env });
+    return new GuestExecutor({ config: config({ script: [], dir, store, limits }), options: run, driver, env });
   },
 });
 const sender = { by: "runner", surface: "test" };

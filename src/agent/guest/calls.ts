@@ -41,7 +41,10 @@ export function noteSaid(turn: GuestTurn, { parts, usage, model, agent }: Said):
       kept.map((part) => (part.type === "call" ? part : { ...part, text: turn.context.config.redact(part.text) })),
       { usage, model, told: true },
     );
-  else if (usage) turn.context.tree.usage = addUsage(turn.context.tree.usage, usage);
+  else if (usage) {
+    turn.context.tree.usage = addUsage(turn.context.tree.usage, usage);
+    turn.told.unsaid = addUsage(turn.told.unsaid, usage);
+  }
 }
 
 function isNews({ book }: GuestTurn, call: Call): boolean {
@@ -63,6 +66,7 @@ function reply(
   const data: FactData["model.replied"] = { parts: [...parts], usage, finish, model, ...heard };
   log.branch(key).decide(replyKey(step), "model.replied", () => data);
   turn.heard = { sawUpTo: heard.sawUpTo };
+  turn.told.since = addUsage(turn.told.since, usage);
   progress.text = textOf(data) || progress.text;
   context.tree.usage = addUsage(context.tree.usage, usage);
   context.tree.modelCalls++;

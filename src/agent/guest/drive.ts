@@ -2,8 +2,9 @@ import type { Guest } from "../../guest/driver.ts";
 import { signalGroup } from "../../processes/group.ts";
 import { Stopped } from "../../journal/session/session.ts";
 import type { OutcomeStatus } from "../../protocol/facts/outcome.ts";
-import { guestProcessKey } from "../../protocol/key.ts";
+import { branchKey, guestProcessKey, stepKeys } from "../../protocol/key.ts";
 import { noticeOf, reason, type Reason, messageOf, SageError } from "../../protocol/reasons/reason.ts";
+import { askIfOverLimit } from "../turn/spinning.ts";
 import { again, giveUp, resolvedOf } from "./calls.ts";
 import { stillAsked } from "./carry.ts";
 import { runGuest } from "./run.ts";
@@ -20,6 +21,7 @@ export async function driveGuest(turn: GuestTurn, env: NodeJS.ProcessEnv): Promi
     if (log.stopped) throw log.stopped; // it was called off while nobody ran it
     // A guest that keeps its prompts elsewhere is joined at once; nothing is started for any other before there is an answer.
     if (driver.parks !== "on leaving") await everyAnswer(turn);
+    await passLimit(turn);
     const before = turn.progress.steps;
     const ended = await runGuest(turn, await join(turn, env));
     // Nothing that a guest does ends what it asked: the answer goes to it in words.
@@ -29,6 +31,7 @@ export async function driveGuest(turn: GuestTurn, env: NodeJS.ProcessEnv): Promi
         giveUp(turn);
         return { status: "success" };
       case "interrupted":
+        if (turn.limited) break;
         throw log.stopped ?? new Stopped("cancelled", reason("guest-stopped", { agent }));
       case "parked":
         await noteParked(
@@ -51,6 +54,16 @@ export async function driveGuest(turn: GuestTurn, env: NodeJS.ProcessEnv): Promi
         return ended satisfies never;
     }
   }
+}
+
+/** At a limit of spending a person is asked before the guest begins, and before it goes on after it was stopped there. */
+async function passLimit(turn: GuestTurn): Promise<void> {
+  const { log, key, context, progress } = turn;
+  const line = log.branch(key).branch(branchKey(progress.steps));
+  if (!turn.limited && turn.joins > 0 && !line.known(stepKeys.limit)) return;
+  await askIfOverLimit(line, context, false);
+  if (log.stopped) throw log.stopped;
+  turn.limited = false;
 }
 
 /** A guest that no longer knows what it asked is left until that is answered. */

@@ -9,7 +9,8 @@ import { between } from "../turn/projection.ts";
 import type { KnownCall } from "./book.ts";
 import { conclude, finish, noteSaid, pauseIfAtOdds, placeCall, resolvedOf, takeUp } from "./calls.ts";
 import { closeCarried, grantAgain, wordsFor, promptText } from "./carry.ts";
-import { type GuestTurn, noteJoined } from "./state.ts";
+import { limitReached } from "../state/cap.ts";
+import { type GuestTurn, noteJoined, noteSpent } from "./state.ts";
 import type { Limits } from "../state/context.ts";
 
 type Ended = GuestEvent & { type: "ended" };
@@ -131,7 +132,10 @@ function listen(run: Run): void {
 
 async function pump(run: Run): Promise<Ended> {
   for await (const event of run.guest.events) {
-    if (event.type === "ended") return event;
+    if (event.type === "ended") {
+      await noteSpent(run.turn, event.spent);
+      return event;
+    }
     if (run.turn.log.closed) continue;
     const taking = take(run, event);
     if (taking) await taking;
@@ -156,16 +160,28 @@ function take(run: Run, event: Exclude<GuestEvent, Ended>): Promise<void> | unde
       return undefined;
     }
     case "result":
-      return void noteResult(run, event);
+      noteResult(run, event);
+      return stopAtLimit(run);
     default:
       return event satisfies never;
   }
+}
+
+/** The calls of a reply run to their end; before the next one the guest is stopped, and a person asked. */
+async function stopAtLimit({ turn, guest, winding }: Run): Promise<void> {
+  const { limits, prices } = turn.context.config;
+  if (!limits || winding || turn.limited || turn.book.all.some(({ end }) => end === "open")) return;
+  await turn.log.flush();
+  turn.limited = (await limitReached(turn.log.store, turn.log.id, { limits, prices })) !== undefined;
+  if (turn.limited) guest.interrupt();
 }
 
 async function takePrompt(run: Run, ask: GuestAsk): Promise<void> {
   const { turn, guest, held } = run;
   const refuse = (words: string) => guest.answer(ask, { type: "refused", by: "person", words });
   if (run.winding) return refuse("Not run: the person interrupted.");
+  if (turn.limited)
+    return refuse("Not run: a limit of spending was reached before. Make this call again when you are told to go on.");
   if (run.parking) return; // the driver sees to those that come with a call that is kept
   if (turn.leftover.has(ask.call.id) && !turn.book.find(ask.call))
     return refuse("Not run: the person ended the turn in which you asked this.");

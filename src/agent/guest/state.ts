@@ -1,7 +1,15 @@
 import type { Guest, GuestDriver } from "../../guest/driver.ts";
 import type { SessionLog } from "../../journal/session/session.ts";
-import type { Fact } from "../../protocol/facts/fact.ts";
-import { addUsage, callsOf, textOf, type Heard, type ToolResult } from "../../protocol/facts/message.ts";
+import type { Fact, GuestSpent, Spending } from "../../protocol/facts/fact.ts";
+import {
+  addUsage,
+  callsOf,
+  noUsage,
+  textOf,
+  type Heard,
+  type ToolResult,
+  type Usage,
+} from "../../protocol/facts/message.ts";
 import { guestKeys, isWithinKey } from "../../protocol/key.ts";
 import type { ExecutionContext, Progress, Tools } from "../state/context.ts";
 import type { Turn } from "../turn/turn.ts";
@@ -34,6 +42,10 @@ export type GuestTurn = {
   leftover: ReadonlySet<string>;
   /** Calls of this turn that it was left with last. */
   parked: ReadonlySet<string>;
+  /** Totals that its conversation told last, and what its messages have told since, with what no reply has recorded yet. */
+  told: { total: Spending; since: Usage; unsaid: Usage };
+  /** A limit of spending was reached: the guest is interrupted, and a person asked. */
+  limited: boolean;
   /** Ends of requests that somebody here waits for: each is waited for once. */
   ends: Map<KnownCall, Promise<Resolved>>;
 };
@@ -61,7 +73,8 @@ export function foldTurn(
       tree.usage = addUsage(tree.usage, fact.data.usage);
       tree.modelCalls++;
       tree.toolCalls += callsOf(fact.data).length;
-    } else if (fact.type === "turn.interrupted") memory.refusalsInRow = 0;
+    } else if (fact.type === "guest.parked") tree.usage = addUsage(tree.usage, fact.data.spent?.more.usage ?? noUsage);
+    else if (fact.type === "turn.interrupted") memory.refusalsInRow = 0;
     else if (fact.type === "call.finished") noteEnd(context, progress, book, fact);
   }
   return {
@@ -79,6 +92,8 @@ export function foldTurn(
     runs: 0,
     joins: mine.filter(({ type }) => type === "guest.joined").length,
     parks: mine.filter(({ type }) => type === "guest.parked").length,
+    told: toldSoFar(facts),
+    limited: false,
     ends: new Map(),
     parked: new Set(mine.findLast((fact) => fact.type === "guest.parked")?.data.calls),
     leftover: new Set(
@@ -97,7 +112,10 @@ function noteEnd({ memory }: Tools, progress: Progress, book: Book, { key, data 
 
 /** The guest has joined: recorded before the first message is sent to it. */
 export async function noteJoined(turn: GuestTurn, { session, version, model }: Guest): Promise<void> {
-  if (turn.joined?.session !== session) turn.book.forget();
+  if (turn.joined?.session !== session) {
+    turn.book.forget();
+    turn.told = { total: {}, since: noUsage, unsaid: noUsage };
+  }
   const isNew = turn.joins === 0 || turn.joined?.session !== session || turn.joined.version !== version;
   turn.joined = { session, version };
   if (!isNew) return;
@@ -108,9 +126,45 @@ export async function noteJoined(turn: GuestTurn, { session, version, model }: G
   await turn.log.flush();
 }
 
-export async function noteParked(turn: GuestTurn, calls: string[]): Promise<void> {
+export async function noteParked(turn: GuestTurn, calls: string[], spent?: GuestSpent): Promise<void> {
   turn.parked = new Set(calls);
   if (turn.log.closed) return;
-  turn.log.branch(turn.key).decide(guestKeys.parked(turn.parks++), "guest.parked", () => ({ calls }));
+  const data = { calls, ...(spent && { spent }) };
+  turn.log.branch(turn.key).decide(guestKeys.parked(turn.parks++), "guest.parked", () => data);
   await turn.log.flush();
+}
+
+/** The guest has told what its conversation used: kept with what that is more than is known. */
+export async function noteSpent(turn: GuestTurn, total: Spending | undefined): Promise<void> {
+  const { told, context } = turn;
+  // A guest that begins to count anew has used all that it tells.
+  const before = (total?.usd ?? 0) < (told.total.usd ?? 0) ? {} : told.total;
+  const usage = total?.usage ? lessUsage(lessUsage(total.usage, before.usage ?? noUsage), told.since) : told.unsaid;
+  const usd = total?.usd === undefined ? undefined : total.usd - (before.usd ?? 0);
+  const more = { ...(usage.inputTokens + usage.outputTokens > 0 && { usage }), ...(usd && { usd }) };
+  if (!more.usage && !more.usd) return;
+  context.tree.usage = addUsage(context.tree.usage, lessUsage(usage, told.unsaid));
+  turn.told = { total: total ?? told.total, since: noUsage, unsaid: noUsage };
+  await noteParked(turn, [...turn.parked], { ...(total && { total }), more });
+}
+
+function toldSoFar(facts: readonly Fact[]): GuestTurn["told"] {
+  const joined = facts.findLast((fact) => fact.type === "guest.joined")?.data.session;
+  const from = facts.findIndex((fact) => fact.type === "guest.joined" && fact.data.session === joined);
+  const own = from < 0 ? [] : facts.slice(from);
+  const last = own.findLastIndex((fact) => fact.type === "guest.parked" && fact.data.spent?.total !== undefined);
+  const parked = own[last];
+  const replies = own.slice(last + 1).flatMap((fact) => (fact.type === "model.replied" ? [fact.data.usage] : []));
+  const total = parked?.type === "guest.parked" ? parked.data.spent?.total : undefined;
+  return { total: total ?? {}, since: replies.reduce(addUsage, noUsage), unsaid: noUsage };
+}
+
+function lessUsage(a: Usage, b: Usage): Usage {
+  const left = (name: keyof Usage) => Math.max(0, a[name] - b[name]);
+  return {
+    inputTokens: left("inputTokens"),
+    outputTokens: left("outputTokens"),
+    cacheReadTokens: left("cacheReadTokens"),
+    cacheWriteTokens: left("cacheWriteTokens"),
+  };
 }

@@ -111,7 +111,8 @@ async function carryOut(context: Compacting, progress: Progress, plan: Plan, sco
   const facts = plan.cover === undefined ? [] : await context.record();
   const finish = (usage: Usage, { trim, cover }: Plan, text: string): Compaction => {
     const summary = cover === undefined ? undefined : { upTo: cover, text, ...toTheLetter(cover) };
-    const done = { ...(trim && { trim }), ...(summary && { summary }), usage };
+    const model = usage === noUsage ? {} : { model: summariser(context).id };
+    const done = { ...(trim && { trim }), ...(summary && { summary }), usage, ...model };
     const after =
       fixedTokens(context) + totalTokens(applyCompaction(progress.messages, { ...done, tokens: { before, after: 0 } }));
     return { ...done, tokens: { before, after } };

@@ -219,6 +219,7 @@ const userSchema = z.strictObject({
       session: spending.describe("Of one session"),
       person: spending.describe("Of all turns that one person began on a day"),
       day: spending.describe("Of all turns on a day, as the clock of this machine counts it"),
+      people: z.record(z.string(), spending).optional().describe("Other amounts than `person` for somebody, by name"),
     })
     .optional()
     .describe("What may be used before you are asked whether to go on"),

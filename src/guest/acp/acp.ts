@@ -56,7 +56,7 @@ async function start({ name, command, args, mode }: AcpAgent, options: GuestStar
 
   function end(how: "done" | "interrupted" | { how: "failed" | "died"; words: string }): void {
     news.flush();
-    push({ type: "ended", ...(typeof how === "string" ? { how } : how) });
+    push({ type: "ended", ...(typeof how === "string" ? { how } : how), ...news.spent() });
     events.end();
   }
 

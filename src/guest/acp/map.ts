@@ -118,10 +118,13 @@ export function numbered(questions: readonly Question[], answers: Answers): Reco
 
 export function readUsage(value: unknown): Usage | undefined {
   const used = fields(value);
-  if (count(used["inputTokens"]) + count(used["outputTokens"]) === 0) return undefined;
+  const output = count(used["outputTokens"]);
+  // Some count input beside what was cached.
+  const input = Math.max(count(used["inputTokens"]), count(used["totalTokens"]) - output);
+  if (input + output === 0) return undefined;
   return {
-    inputTokens: count(used["inputTokens"]),
-    outputTokens: count(used["outputTokens"]),
+    inputTokens: input,
+    outputTokens: output,
     cacheReadTokens: count(used["cachedReadTokens"]),
     cacheWriteTokens: count(used["cachedWriteTokens"]),
   };

@@ -1,6 +1,7 @@
 import { readCall, readResult, seenWith, readUsage, type Seen } from "./map.ts";
 import type { GuestEvent } from "../driver.ts";
-import { fields, text, type Fields } from "../json.ts";
+import type { Spending } from "../../protocol/facts/fact.ts";
+import { count, fields, text, type Fields } from "../json.ts";
 
 /** Everything that an agent says and does in a turn, as events. */
 export type News = {
@@ -10,6 +11,8 @@ export type News = {
   /** Permission is requested for a call: text before it is flushed, and the call is not reported again. */
   asksAbout(call: string): void;
   flush(usage?: unknown): void;
+  /** Money that the conversation has cost so far, if the agent tells it in dollars. */
+  spent(): { spent: Spending } | undefined;
 };
 
 type NewsParts = {
@@ -24,11 +27,12 @@ export function createNews({ name, cwd, push, wentOn }: NewsParts): News {
   const known = new Map<string, Seen>();
   const told = new Set<string>();
   let words = "";
+  let usd: number | undefined;
 
   function flush(usage?: unknown): void {
     const used = readUsage(usage);
-    const parts = [{ type: "text" as const, text: words }];
-    if (words !== "") push({ type: "said", parts, ...(used && { usage: used }), model: name, agent: [] });
+    const parts = words === "" ? [] : [{ type: "text" as const, text: words }];
+    if (words !== "" || used) push({ type: "said", parts, ...(used && { usage: used }), model: name, agent: [] });
     words = "";
   }
 
@@ -68,10 +72,16 @@ export function createNews({ name, cwd, push, wentOn }: NewsParts): News {
         case "tool_call":
         case "tool_call_update":
           return called(news);
+        case "usage_update": {
+          const { amount, currency } = fields(news["cost"]);
+          if (currency === "USD" && typeof amount === "number") usd = count(amount);
+          return;
+        }
         default:
           return;
       }
     },
+    spent: () => (usd === undefined ? undefined : { spent: { usd } }),
     asksAbout(call) {
       flush();
       wentOn();

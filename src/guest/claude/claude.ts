@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { readEnd, readResults, saidOf } from "./map.ts";
+import { readEnd, readResults, readSpent, saidOf } from "./map.ts";
 import { createPrompts } from "./prompts.ts";
 import type { Guest, GuestDriver, GuestEvent, GuestStart } from "../driver.ts";
 import { fields, list, text } from "../json.ts";
@@ -168,8 +168,8 @@ function createSpeaking(peer: Peer): Speaking {
         // It does not know the call it was left with: the next attempt describes it in a message.
         if (ended === "unavailable") return peer.kill();
         if (!ended) return;
-        last = ended;
-        if (ended.how === "parked" || ended.how === "interrupted" || (!tellsRest && tasks === 0)) end(ended);
+        last = { ...ended, ...readSpent(message) };
+        if (ended.how === "parked" || ended.how === "interrupted" || (!tellsRest && tasks === 0)) end(last);
         return;
       }
       default:

@@ -1,5 +1,6 @@
 import type { ToolInput } from "../../protocol/facts/call.ts";
-import type { Call, Part, Usage } from "../../protocol/facts/message.ts";
+import type { Spending } from "../../protocol/facts/fact.ts";
+import { addUsage, noUsage, type Call, type Part, type Usage } from "../../protocol/facts/message.ts";
 import type { Question } from "../../protocol/facts/request.ts";
 import type { GuestAnswer, GuestAsk, GuestEvent } from "../driver.ts";
 import { count, fields, list, text } from "../json.ts";
@@ -128,12 +129,36 @@ function partOf(block: Json): Part[] {
 }
 
 function readUsage(usage: Readonly<Json>): Usage {
-  return {
-    inputTokens: count(usage["input_tokens"]),
-    outputTokens: count(usage["output_tokens"]),
-    cacheReadTokens: count(usage["cache_read_input_tokens"]),
-    cacheWriteTokens: count(usage["cache_creation_input_tokens"]),
-  };
+  return makeUsage({
+    input: usage["input_tokens"],
+    output: usage["output_tokens"],
+    cacheRead: usage["cache_read_input_tokens"],
+    cacheWrite: usage["cache_creation_input_tokens"],
+  });
+}
+
+/** It counts input beside what was cached, and Sage all of it. */
+function makeUsage(told: Record<"input" | "output" | "cacheRead" | "cacheWrite", unknown>): Usage {
+  const [cacheReadTokens, cacheWriteTokens] = [count(told.cacheRead), count(told.cacheWrite)];
+  const inputTokens = count(told.input) + cacheReadTokens + cacheWriteTokens;
+  return { inputTokens, outputTokens: count(told.output), cacheReadTokens, cacheWriteTokens };
+}
+
+/** Totals of the conversation: its messages tell the output as it began, and nothing of what it uses on the side. */
+export function readSpent({ modelUsage, total_cost_usd: usd }: Json): { spent: Spending } | undefined {
+  const models = Object.values(fields(modelUsage)).map(fields);
+  if (models.length === 0) return undefined;
+  const usage = models
+    .map((model) =>
+      makeUsage({
+        input: model["inputTokens"],
+        output: model["outputTokens"],
+        cacheRead: model["cacheReadInputTokens"],
+        cacheWrite: model["cacheCreationInputTokens"],
+      }),
+    )
+    .reduce(addUsage, noUsage);
+  return { spent: { usage, ...(typeof usd === "number" && { usd: count(usd) }) } };
 }
 
 /** Results of calls, as the model reads them. */

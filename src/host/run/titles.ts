@@ -22,9 +22,8 @@ export function createTitles(store: Store, model: () => Promise<Model>): Titles 
   const stopping = new AbortController();
   const write = async (session: string, message: string): Promise<void> => {
     const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(TIMEOUT_MS)]);
-    const reply = await (
-      await model()
-    ).reply(
+    const writer = await model();
+    const reply = await writer.reply(
       {
         system: instructions,
         messages: [{ role: "user", text: message.slice(0, QUOTED) }],
@@ -38,7 +37,7 @@ export function createTitles(store: Store, model: () => Promise<Model>): Titles 
     if (title === "" || signal.aborted) return;
     if (store.load(session).some(({ type }) => type === "session.titled")) return; // a person was faster, and knows better
     const by = "auto";
-    const data = { title, by, surface: "runtime", usage: reply.usage };
+    const data = { title, by, surface: "runtime", usage: reply.usage, model: writer.id };
     await store.append(session, { key: titleKey("auto"), type: "session.titled", at: Date.now(), data });
   };
   return {

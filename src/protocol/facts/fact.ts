@@ -43,6 +43,7 @@ export type FactData = {
     by: string;
     surface: string;
     /** Cost of writing it, if a model did. */ usage?: Usage;
+    model?: string;
   };
   /** The model that answers from the next turn on. */
   "model.chosen": { model: string; by: string; surface: string };
@@ -85,8 +86,11 @@ export type FactData = {
    * or the version is another one. `keeps`: its prompts outlive Sage without being parked.
    */
   "guest.joined": { agent: string; session: string; version: string; model?: string; keeps?: true };
-  /** The guest was left with calls that wait for a person, by their ids. It keeps them, and meets them again when it is resumed. */
-  "guest.parked": { calls: string[] };
+  /**
+   * The guest was left with calls that wait for a person, by their ids. It keeps them, and meets them again when it is resumed. Written
+   * without calls where it only told what it has used.
+   */
+  "guest.parked": { calls: string[]; spent?: GuestSpent };
   "user.said": {
     text: string;
     by: string;
@@ -171,9 +175,14 @@ export type Compaction = {
   summary?: Summary;
   /** Tokens of the whole prompt, estimated. */
   tokens: { before: number; after: number };
-  /** Cost of the summary. */
+  /** Cost of the summary, and the model that wrote it. */
   usage: Usage;
+  model?: string;
 };
+
+/** Usage that a guest tells: `total` of its conversation, and what that is `more` than its messages and earlier totals have told. */
+export type GuestSpent = { total?: Spending; more: Spending };
+export type Spending = { usage?: Usage; usd?: number };
 
 /** A summary in place of the first `upTo` messages. */
 export type Summary = {

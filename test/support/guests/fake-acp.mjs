@@ -36,6 +36,8 @@ async function prompt(sessionId, text) {
     if (step.text) update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: step.text } });
     if (!step.calls?.length) {
       save();
+      if (how.cost)
+        update({ sessionUpdate: "usage_update", used: 1, size: 9, cost: { amount: how.cost, currency: "USD" } });
       return { stopReason: "end_turn", usage: { inputTokens: 7, outputTokens: 3 } };
     }
     for (const [number, call] of step.calls.entries()) {

@@ -163,8 +163,18 @@ const decide = async (call, agent, parent) => {
   if (given.behavior === "allow") return void (await run(call, given.updatedInput, parent));
   return void finish(call, false, given.message, true, parent);
 };
+// FAKE_COST: dollars of each reply; its end tells totals of the conversation, whichever process they were used in.
+const spent = () => {
+  const cost = Number(process.env.FAKE_COST ?? 0);
+  if (cost === 0) return {};
+  const tokens = { inputTokens: 100 * state.models, outputTokens: 50 * state.models };
+  return {
+    total_cost_usd: cost * state.models,
+    modelUsage: { "stand-in": { ...tokens, cacheReadInputTokens: 1000 * state.models } },
+  };
+};
 const result = (more) =>
-  send({ type: "result", is_error: false, result: "", usage, queued_turn_count: queued.length, ...more });
+  send({ ...spent(), type: "result", is_error: false, result: "", usage, queued_turn_count: queued.length, ...more });
 const said = (content, more = {}) =>
   send({
     type: "assistant",
