@@ -1,6 +1,5 @@
 import type { Answers } from "../protocol/facts/answer.ts";
 import type { ToolInput } from "../protocol/facts/call.ts";
-import type { Spending } from "../protocol/facts/fact.ts";
 import type { Call, Part, Usage } from "../protocol/facts/message.ts";
 import type { Question } from "../protocol/facts/request.ts";
 
@@ -31,6 +30,9 @@ export type GuestAnswer =
   /** `reason`: the person's own words among them, if they gave any. */
   | { type: "refused"; by: "rule" | "person"; words: string; reason?: string }
   | { type: "answers"; answers: Answers; remark?: string };
+
+/** Tokens and dollars, as far as they are told. */
+export type Spending = { usage?: Usage; usd?: number };
 
 export type GuestEvent =
   /** A message of its model, or a piece of one. `usage` once per message. */

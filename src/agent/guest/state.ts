@@ -1,6 +1,6 @@
-import type { Guest, GuestDriver } from "../../guest/driver.ts";
+import type { Guest, GuestDriver, Spending } from "../../guest/driver.ts";
 import type { SessionLog } from "../../journal/session/session.ts";
-import type { Fact, GuestSpent, Spending } from "../../protocol/facts/fact.ts";
+import type { Fact, FactData } from "../../protocol/facts/fact.ts";
 import {
   addUsage,
   callsOf,
@@ -126,7 +126,11 @@ export async function noteJoined(turn: GuestTurn, { session, version, model }: G
   await turn.log.flush();
 }
 
-export async function noteParked(turn: GuestTurn, calls: string[], spent?: GuestSpent): Promise<void> {
+export async function noteParked(
+  turn: GuestTurn,
+  calls: string[],
+  spent?: FactData["guest.parked"]["spent"],
+): Promise<void> {
   turn.parked = new Set(calls);
   if (turn.log.closed) return;
   const data = { calls, ...(spent && { spent }) };

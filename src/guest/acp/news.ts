@@ -1,6 +1,5 @@
 import { readCall, readResult, seenWith, readUsage, type Seen } from "./map.ts";
-import type { GuestEvent } from "../driver.ts";
-import type { Spending } from "../../protocol/facts/fact.ts";
+import type { GuestEvent, Spending } from "../driver.ts";
 import { count, fields, text, type Fields } from "../json.ts";
 
 /** Everything that an agent says and does in a turn, as events. */

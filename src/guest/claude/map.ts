@@ -1,8 +1,7 @@
 import type { ToolInput } from "../../protocol/facts/call.ts";
-import type { Spending } from "../../protocol/facts/fact.ts";
 import { addUsage, noUsage, type Call, type Part, type Usage } from "../../protocol/facts/message.ts";
 import type { Question } from "../../protocol/facts/request.ts";
-import type { GuestAnswer, GuestAsk, GuestEvent } from "../driver.ts";
+import type { GuestAnswer, GuestAsk, GuestEvent, Spending } from "../driver.ts";
 import { count, fields, list, text } from "../json.ts";
 import type { Json } from "../peer.ts";
 

@@ -86,11 +86,12 @@ export type FactData = {
    * or the version is another one. `keeps`: its prompts outlive Sage without being parked.
    */
   "guest.joined": { agent: string; session: string; version: string; model?: string; keeps?: true };
-  /**
-   * The guest was left with calls that wait for a person, by their ids. It keeps them, and meets them again when it is resumed. Written
-   * without calls where it only told what it has used.
-   */
-  "guest.parked": { calls: string[]; spent?: GuestSpent };
+  /** The guest was left with calls that wait for a person, by their ids. It keeps them, and meets them again when it is resumed. */
+  "guest.parked": {
+    calls: string[];
+    /** Totals of its conversation as it tells them, and what they are `more` than was known; then there may be no calls. */
+    spent?: { total?: { usage?: Usage; usd?: number }; more: { usage?: Usage; usd?: number } };
+  };
   "user.said": {
     text: string;
     by: string;
@@ -179,10 +180,6 @@ export type Compaction = {
   usage: Usage;
   model?: string;
 };
-
-/** Usage that a guest tells: `total` of its conversation, and what that is `more` than its messages and earlier totals have told. */
-export type GuestSpent = { total?: Spending; more: Spending };
-export type Spending = { usage?: Usage; usd?: number };
 
 /** A summary in place of the first `upTo` messages. */
 export type Summary = {

@@ -34,15 +34,7 @@ export {
 } from "../../view/request/describe.ts";
 export { oneLine, prose, visible } from "../../base/visible.ts";
 export type { TaskEnd } from "../../protocol/facts/call.ts";
-export type {
-  Compaction,
-  FactData,
-  FactType,
-  GuestSpent,
-  InjectedSkill,
-  Spending,
-  Summary,
-} from "../../protocol/facts/fact.ts";
+export type { Compaction, FactData, FactType, InjectedSkill, Summary } from "../../protocol/facts/fact.ts";
 export type { Heard } from "../../protocol/facts/message.ts";
 export type { RestoreProblem, Restoring } from "../../protocol/facts/rewind.ts";
 export type { AttachedKind, ImagePart } from "../../protocol/image.ts";
