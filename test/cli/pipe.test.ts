@@ -15,7 +15,7 @@ suite("the demo", () => {
     for (const [args, label] of [
       [
         ["demo"],
-        /Demo: the model is a script[^]*\[demo answers itself\] 1[^]*\[demo answers itself\] y[^]*Lighthouse: Welcome home\./,
+        /Demo: the model is a script[^]*\[demo answers itself\] 1[^]*\[demo answers itself\] y[^]*Lighthouse: Welcome home\.[^]*kill -9 \d+[^]*sage inbox[^]*Recorded for Bash rm hello\.mjs: allowed[^]*Removed\./,
       ],
       [[], /sage: no model configured|Demo: /],
       [["demo", "--lang", "zh"], /演示：模型[^]*\[演示自动回答\] 1[^]*灯塔：欢迎回家。/],

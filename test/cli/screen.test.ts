@@ -54,6 +54,29 @@ suite("on a screen that Sage draws, in tmux", { skip: noTmux }, () => {
     assert.equal(all.includes("Permission needed"), false, "no panel is left in the scrollback");
   });
 
+  test("the demo kills the process that asks; the answer comes from another one, and the terminal is as it was", async () => {
+    using machine = new Machine();
+    using term = tmux(machine);
+    term.shell("stty -g > before");
+    term.sage("demo; stty -g > after; echo code $?");
+    await term.until("Which language");
+    await term.answer("1", "Enter");
+    for (const command of [/Write this file/, /node hello\.mjs[^]*Allow once/]) {
+      await term.until(command);
+      await term.answer("1", "Enter");
+    }
+    await term.until(/rm hello\.mjs[^]*Allow once/);
+    await term.until(/kill -9 \d+[^]*from this other process\?/);
+    term.type("y");
+    term.press("Enter");
+    await term.until("code 0");
+    assert.match(
+      term.all(),
+      /Recorded for Bash rm hello\.mjs: allowed[^]*Removed\. A process was killed while it waited for you/,
+    );
+    assert.equal(machine.file("after"), machine.file("before"));
+  });
+
   test("Esc interrupts, Ctrl-C twice leaves; the same turn goes on after kill -9, and another terminal answers it", async () => {
     using machine = new Machine();
     const model = machine.script(

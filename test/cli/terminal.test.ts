@@ -27,6 +27,22 @@ suite("in a terminal", () => {
     await terminal.until("From the journal:");
     assert.equal(await terminal.code, 0);
   });
+  test("the demo: what was asked by a process that was killed is refused in another, and the turn goes on", async () => {
+    using machine = new Machine();
+    const terminal = machine.terminal(["demo"]);
+    await terminal.answer("Answer > ", "1");
+    await terminal.answer("none) > ", "");
+    await terminal.until('console.log("Lighthouse: Welcome home.");');
+    await terminal.answer(permit, "y");
+    await terminal.until("│ node hello.mjs");
+    await terminal.answer(permit, "y");
+    await terminal.until("│ rm hello.mjs");
+    await terminal.answer("from this other process? (y/n) > ", "");
+    await terminal.answer("(y/n) > ", "n");
+    await terminal.until("You refused, so the program stays.");
+    assert.equal(await terminal.code, 0);
+    assert.match(terminal.screen(), /kill -9 \d+[^]*Recorded for Bash rm hello\.mjs: refused/);
+  });
   test("a question, a permission, and a conversation that goes on", async () => {
     using machine = new Machine();
     const model = machine.script(
@@ -194,7 +210,7 @@ suite("in a terminal", () => {
     const local = join(machine.cwd, ".sage/settings.local.json");
     const terminal = machine.terminal(["--model", model, "go"], { cols: 200 });
     await terminal.until("  1  │ Bash(node one.js)");
-    await terminal.until(`│ local   ${local}`);
+    await terminal.until(`│ local   you, in this project (project): ${local}`);
     await terminal.answer(permit, "a local =");
     await terminal.until("back) > Bash(node one.js)");
     terminal.type(`${"\x7f".repeat(8)}:*)\r`);

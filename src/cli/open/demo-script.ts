@@ -6,8 +6,18 @@ import type { Script, ScriptedTurn } from "../../models/scripted.ts";
 import type { ToolResult } from "../../protocol/facts/message.ts";
 import type { DemoTexts } from "../../texts/commands/demo.ts";
 
-/** Script of the demo's model. It reacts to what the person did, as far as a script can. */
-export function demoScript(t: DemoTexts, delayMs: number, further: readonly ScriptedTurn[] = []): Script {
+/** The file that the demo's agent writes. */
+export const PROGRAM = "hello.mjs";
+
+/**
+ * Script of the demo's model. It reacts to what the person did, as far as a script can. With `ends: "killed"` it asks once more at the
+ * end, for the process that asks to be killed.
+ */
+export function demoScript(
+  t: DemoTexts,
+  delayMs: number,
+  { ends = "done", further = [] }: { ends?: "done" | "killed"; further?: readonly ScriptedTurn[] } = {},
+): Script {
   const turns: ((request: ModelRequest) => ScriptedTurn)[] = [
     () => ({ text: t.hello, calls: [{ tool: "AskUserQuestion", input: { questions: [question(t)] } }] }),
     (request) => ({
@@ -16,16 +26,22 @@ export function demoScript(t: DemoTexts, delayMs: number, further: readonly Scri
     }),
     (request) => ({
       text: t.writing,
-      calls: [{ tool: "Write", input: { file_path: "hello.mjs", content: program(request, t) } }],
+      calls: [{ tool: "Write", input: { file_path: PROGRAM, content: program(request, t) } }],
     }),
     (request) =>
       lastResult(request, "Write")?.ok
-        ? { text: t.running, calls: [{ tool: "Bash", input: { command: "node hello.mjs", description: t.runWords } }] }
+        ? { text: t.running, calls: [{ tool: "Bash", input: { command: `node ${PROGRAM}`, description: t.runWords } }] }
         : { text: t.notWritten },
     (request) => {
       const ran = lastResult(request, "Bash");
       if (ran?.end === "refused-by-person") return { text: t.refused };
-      return { text: ran?.ok ? t.ran(ran.text.trim()) : t.notRun(ran?.text ?? "") };
+      if (!ran?.ok || ends === "done") return { text: ran?.ok ? t.ran(ran.text.trim()) : t.notRun(ran?.text ?? "") };
+      const input = { command: `rm ${PROGRAM}`, description: t.removeWords };
+      return { text: `${t.ran(ran.text.trim())}\n\n${t.removing}`, calls: [{ tool: "Bash", input }] };
+    },
+    ({ messages }) => {
+      const last = messages.findLast((message) => message.role === "tool");
+      return { text: last?.results[0]?.result.ok ? t.removed : t.kept };
     },
   ];
   const root = turns.map((turn) => (request: ModelRequest) => ({ delayMs, ...turn(request) }));
@@ -67,6 +83,7 @@ export function demoWorld(t: DemoTexts, env: NodeJS.ProcessEnv): DemoWorld {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), "sage-demo-")));
   const cwd = join(dir, "project");
   mkdirSync(cwd);
+  mkdirSync(join(dir, "home"), { mode: 0o700 });
   writeFileSync(join(cwd, "README.md"), t.readme);
   const remove = () => rmSync(dir, { recursive: true, force: true });
   process.on("exit", remove); // however it ends

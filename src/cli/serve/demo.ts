@@ -19,6 +19,6 @@ export function openDemo(env: NodeJS.ProcessEnv, lang: Lang): ServedDemo {
     ...world,
     env: { ...world.env, SAGE_HOME: join(world.dir, "home") },
     task: t.task,
-    model: async () => scripted(demoScript(t, 600, further), "demo"),
+    model: async () => scripted(demoScript(t, 600, { further }), "demo"),
   };
 }
