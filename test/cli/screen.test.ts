@@ -81,6 +81,7 @@ suite("on a screen that Sage draws, in tmux", { skip: noTmux }, () => {
     using machine = new Machine();
     const model = machine.script(
       { text: "one two three four five six seven eight nine ten", delayMs: 2_000 },
+      { text: "eleven twelve" },
       { text: "Now.", calls: [mark] },
       { text: "End." },
     );
@@ -98,7 +99,7 @@ suite("on a screen that Sage draws, in tmux", { skip: noTmux }, () => {
     await term.until("Paused.");
     term.type("/resume");
     term.press("Enter");
-    await term.until("nine ten");
+    await term.until("eleven twelve");
     await term.until(idle);
     term.type("and now");
     term.press("Enter");

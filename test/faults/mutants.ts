@@ -175,7 +175,7 @@ export const mutants: Mutant[] = [
       },
       {
         file: "src/agent/call/judge/request.ts",
-        from: 'if (resolution.outcome === "cancelled") durable.stop',
+        from: 'if (resolution.outcome === "cancelled" && resolution.reason.code !== "read-now")\n    durable.stop',
         to: 'if (resolution.by === "") durable.stop',
       },
     ],

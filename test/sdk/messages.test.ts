@@ -49,8 +49,7 @@ test("an option that does not fit, a journal that cannot be read, a refused comm
 
 test("a process without the SDK makes no sentences: the message is the code, or the words of whoever threw", () => {
   const program = `
-    import { SageError } from "./src/protocol/reasons/error.ts";
-    import { reason, said } from "./src/protocol/reasons/reason.ts";
+    import { reason, said, SageError } from "./src/protocol/reasons/reason.ts";
     const { message } = new SageError("config-invalid", reason("no-model", {}));
     console.log(message, new SageError("usage", said("own words")).message);`;
   const root = join(import.meta.dirname, "../..");

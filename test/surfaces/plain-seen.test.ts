@@ -186,7 +186,7 @@ suite("what may run is seen for what it is", () => {
       "     │ also with any arguments",
       "  2  │ Bash(git‹U+00A0›push)",
       `     ${[t.alwaysOther, t.alwaysPlace, t.alwaysOwn].join(" · ")}`,
-      `     │ local   ${local}`,
+      `     │ local   you, in this project: ${local}`,
     ]);
     assert.ok(!choices(permission("Bash", { command: "npm test" })).some((line) => line.startsWith("  a ")));
   });

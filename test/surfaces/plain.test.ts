@@ -151,7 +151,7 @@ suite("what happens becomes text", () => {
   });
 
   test("a saved rule is told with its file, or why it is in none", () => {
-    const view = folded(createView(style()).draw);
+    const view = folded(createView(style(), { by: "you", surface: "plain" }).draw);
     const rule = { rule: "Bash(ls)", behavior: "allow", destination: "local", by: "Lin" } as const;
     const told = (more: object) => flat(view.fact(fact("rule.added", "t0/0/0/rule0.0", { ...rule, ...more })));
     assert.equal(told({ saved: "/w/s.json" }), "Rule saved to /w/s.json: Bash(ls) (/revoke takes it back)\n");
