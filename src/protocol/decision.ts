@@ -19,6 +19,8 @@ export type Drift =
   | { what: "link"; path: string; from?: string; to?: string }
   /** The file that the call changes, or a script that it runs. */
   | { what: "file" | "script"; path: string }
+  /** A word of it that stands for something: an alias, a link, settings or hooks of a repository. `to`: its meaning now, where that can be told. */
+  | { what: "meaning"; name: string; to?: string }
   /** Files that it would write now and would not have written. */
   | { what: "writes"; paths: readonly string[] }
   /** The tool takes another input than it did. */

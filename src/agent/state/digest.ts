@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { attempt } from "../../base/attempt.ts";
 import type { Finding } from "../../permission/finding.ts";
+import { meaningsOf } from "../../permission/shell/suspect/meanings.ts";
 import { namedScripts } from "../../permission/shell/suspect/scripts.ts";
 import { withSortedKeys } from "../../base/canonical-json.ts";
 import type { ToolInput } from "../../protocol/facts/call.ts";
@@ -35,6 +36,10 @@ export function digestOf(
 /** Made by a rule that this version does not know. */
 export function isOfNewerRule(digest: unknown): boolean {
   return typeof digest === "string" && digest.includes(":") && !digest.startsWith(RULE);
+}
+
+export function isOfThisRule(digest: unknown): boolean {
+  return typeof digest === "string" && digest.startsWith(RULE);
 }
 
 /** A call is judged when it comes and once more before it runs: mostly the same text is hashed twice. */
@@ -94,6 +99,13 @@ export function scriptsOf(context: Place, finding: Finding | undefined): Record<
   if (!possible) return undefined;
   const paths = namedScripts(possible, context.options.workingDirectory, context.config.roots);
   return paths.length === 0 ? undefined : Object.fromEntries(paths.map((path) => [path, hashFile(path)]));
+}
+
+/** Meanings of a command's words, apart from those scripts. */
+export function meaningsIn(context: Place, finding: Finding | undefined): Record<string, string> | undefined {
+  const possible = finding?.shell?.reading.possible;
+  const { home, roots } = context.config;
+  return possible && meaningsOf(possible, { cwd: context.options.workingDirectory, home, roots });
 }
 
 /** sha-256 of a file's content; "" when it cannot be read, which for a file to be created is the same as not there. */

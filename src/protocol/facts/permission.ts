@@ -100,6 +100,8 @@ export type Verdict = Omit<PermissionResult, "behavior"> & {
   links?: Record<string, string>;
   /** sha-256 of the scripts of the workspace that the call names and so runs, by their real paths. */
   scripts?: Record<string, string>;
+  /** Meanings of words by files that the command does not show: aliases as text, the others as sha-256, by name or path. */
+  meanings?: Record<string, string>;
   /** Addresses that the host of a fetched page led to when it was judged: the call connects to these and to no other. */
   addresses?: readonly string[];
   /** Not a rule, a mode or the tool allows it, but a hook does, or a person did before an update. */

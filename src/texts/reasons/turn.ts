@@ -277,6 +277,8 @@ function driftEn(drift: Drift): string {
       return `${drift.path} changed in between`;
     case "script":
       return `${drift.path}, which it runs, changed in between`;
+    case "meaning":
+      return `what ${drift.name} stands for changed in between${drift.to === undefined ? "" : `: now ${drift.to}`}`;
     case "writes":
       return `it would also write ${drift.paths.join(", ")}`;
     case "tool":
@@ -296,6 +298,8 @@ function driftZh(drift: Drift): string {
       return `${drift.path} 其间有改动`;
     case "script":
       return `它要运行的 ${drift.path} 其间有改动`;
+    case "meaning":
+      return `${drift.name} 所指的内容其间有改动${drift.to === undefined ? "" : `：现在是 ${drift.to}`}`;
     case "writes":
       return `它还会写入 ${drift.paths.join("、")}`;
     case "tool":

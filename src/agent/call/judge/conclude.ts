@@ -7,7 +7,7 @@ import type { Verdict } from "../../../protocol/facts/permission.ts";
 import type { InputRequest } from "../../../protocol/facts/request.ts";
 import { reason, said, type Reason } from "../../../protocol/reasons/reason.ts";
 import type { Tool } from "../../../tools/definition/tool.ts";
-import { canonical, digestOf, isDigestOf, operandFile, scriptsOf } from "../../state/digest.ts";
+import { canonical, digestOf, isDigestOf, meaningsIn, operandFile, scriptsOf } from "../../state/digest.ts";
 import { toolPlace } from "./decision-input.ts";
 import type { Case, Question, ToolCheck } from "./judge.ts";
 import { isAsShown, weighAgain } from "./drift.ts";
@@ -66,6 +66,8 @@ function verdictOn(
   const verdict: Verdict = { ...result, behavior, effect: tool.effect, digest };
   if (links) verdict.links = links;
   if (scripts && covered !== "unbound") verdict.scripts = scripts;
+  const meanings = meaningsIn(context, finding);
+  if (meanings) verdict.meanings = meanings;
   const addresses = tool.addresses && context.memory.addresses(input);
   if (addresses) verdict.addresses = addresses;
   if (file) [verdict.operand, verdict.before] = [file.path, file.hash];

@@ -2,7 +2,7 @@ import type { Drift } from "../../../protocol/decision.ts";
 import { isStricter } from "../../../protocol/facts/consent.ts";
 import type { Verdict } from "../../../protocol/facts/permission.ts";
 import { isSameReason, reason } from "../../../protocol/reasons/reason.ts";
-import { isOfNewerRule } from "../../state/digest.ts";
+import { isOfNewerRule, isOfThisRule } from "../../state/digest.ts";
 import type { Again } from "./call-state.ts";
 
 /** sha-256 of the content that this session last wrote to a file. */
@@ -40,7 +40,12 @@ function isOwnRule({ reason: why }: Verdict, again: Again): boolean {
 /** Everything about a call that is not as it was. A file that this session itself wrote since is no surprise to anyone. */
 export function driftBetween(shown: Verdict, now: Verdict, wrote: Wrote): Drift[] {
   if (isPlain(shown) && isPlain(now) && shown.digest === now.digest) return [];
-  const drifts = [...linkDrift(shown, now), ...fileDrift(shown, now, wrote), ...writeDrift(shown, now)];
+  const drifts = [
+    ...linkDrift(shown, now),
+    ...fileDrift(shown, now, wrote),
+    ...meaningDrift(shown, now, wrote),
+    ...writeDrift(shown, now),
+  ];
   if (drifts.length > 0 || shown.digest === now.digest) return drifts;
   if (isOfNewerRule(shown.digest)) return [{ what: "version" }];
   return isSameFile(shown, now) && isSameRecord(shown.scripts, now.scripts) ? [{ what: "tool" }] : [];
@@ -53,8 +58,8 @@ export function isAsShown(now: Verdict, shown: Verdict): boolean {
 }
 
 /** Nothing but its digest tells how the call was: it touches no file that is known. */
-function isPlain({ links, operand, scripts, parts }: Verdict): boolean {
-  return links === undefined && operand === undefined && scripts === undefined && parts === undefined;
+function isPlain({ links, operand, scripts, meanings, parts }: Verdict): boolean {
+  return [links, operand, scripts, meanings, parts].every((known) => known === undefined);
 }
 
 function linkDrift({ links: then = {} }: Verdict, { links: now = {} }: Verdict): Drift[] {
@@ -77,6 +82,19 @@ function fileDrift(shown: Verdict, now: Verdict, wrote: Wrote): Drift[] {
     ...(changed ? [{ what: "file" as const, path: file }] : []),
     ...[...scripts.map(([path]) => path), ...gone].map((path) => ({ what: "script" as const, path })),
   ];
+}
+
+/** A version that wrote no such record bound nobody to it. */
+function meaningDrift(shown: Verdict, { meanings: now = {} }: Verdict, wrote: Wrote): Drift[] {
+  if (!isOfThisRule(shown.digest)) return [];
+  const { meanings: then = {} } = shown;
+  return [...new Set([...Object.keys(then), ...Object.keys(now)])]
+    .filter((name) => then[name] !== now[name] && (now[name] === undefined || wrote(name) !== now[name]))
+    .map((name) => ({ what: "meaning", name, ...(isText(now[name]) && { to: now[name] }) }));
+}
+
+function isText(meaning: string | undefined): meaning is string {
+  return meaning !== undefined && !/^[0-9a-f]{64}$/.test(meaning);
 }
 
 /** Patterns and folders may stand for more than they did. */

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { expandHome } from "../../paths/canonical.ts";
 import { ordinary, subcommandAt } from "./git-words.ts";
-import { gitDirOf, repositoryOf } from "./repository.ts";
+import { gitDirOf, isHarmless, repositoryOf } from "./repository.ts";
 
 /** An alias of git or cargo here, judged as if written out; `!` is a shell's. `moved`: other settings count, a word may mean anything. */
 export function aliasIn(
@@ -67,6 +67,19 @@ type Pair = { key: string; value: string };
 export function settingsOf({ common, gitDir }: { common: string; gitDir: string }, home: string): Pair[] {
   const own = [join(common, "config"), join(gitDir, "config.worktree")];
   return [...own, ...personal(home)].flatMap((file) => pairsIn(file, home));
+}
+
+/** Settings of the repository itself that name programs or files with more of them, its aliases aside. */
+export function programSettings({ common, gitDir }: { common: string; gitDir: string }, home: string): Pair[] {
+  const files = [
+    ...new Set([common, gitDir].flatMap((folder) => [join(folder, "config"), join(folder, "config.worktree")])),
+  ];
+  return files
+    .flatMap((file) => pairsIn(file, home))
+    .filter(({ key, value }) => {
+      const [, section = "", name = ""] = /^(.*)\.([^.]*)$/.exec(key) ?? [];
+      return !/^alias\b/.test(section) && !isHarmless(section.replace(/\..*$/, ".*"), name, value);
+    });
 }
 
 function pairsIn(file: string, home: string, depth = 0): Pair[] {

@@ -103,7 +103,8 @@ export function programKeyIn(config: string, except?: string): string | undefine
   return undefined;
 }
 
-function isHarmless(section: string, key: string, value: string): boolean {
+/** A setting that names no program; a section with a part in quotes is `section.*`. */
+export function isHarmless(section: string, key: string, value: string): boolean {
   if (section === "core" && key === "fsmonitor") return value === "false";
   // It runs only where somebody types it, and is judged there as if it were written out. Git passes over one for a command of its own.
   if (section === "alias" || (section === "alias.*" && key === "command")) return isPlainAlias(value);

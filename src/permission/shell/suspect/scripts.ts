@@ -16,9 +16,7 @@ const mostScripts = 50;
  */
 export function namedScripts({ readings, names }: PossibleCommands, cwd: string, roots: readonly string[]): string[] {
   const words = [...new Set([...names].slice(0, mostWords).filter(mayBePath))];
-  const folders = [...new Set([cwd, ...words.map((word) => resolve(cwd, word))])]
-    .filter((place) => fileKind(place) === "folder")
-    .slice(0, mostFolders);
+  const folders = namedFolders(names, cwd);
   const programs = new Set(
     readings[0].flatMap(({ words: [program = ""] }) => (program.includes("/") ? [program] : [])),
   );
@@ -35,6 +33,14 @@ export function namedScripts({ readings, names }: PossibleCommands, cwd: string,
         if (found.size === mostScripts) return [...found].sort();
       }
   return [...found].sort();
+}
+
+/** The folder that a command begins in, and those it names: it may go there. */
+export function namedFolders(names: ReadonlySet<string>, cwd: string): string[] {
+  const words = [...names].slice(0, mostWords).filter(mayBePath);
+  return [...new Set([cwd, ...words.map((word) => resolve(cwd, word))])]
+    .filter((place) => fileKind(place) === "folder")
+    .slice(0, mostFolders);
 }
 
 /** A word and the files that may be in it: values of options and of variables, modules of Python. */
@@ -63,7 +69,7 @@ function mayBePath(name: string): boolean {
   return name !== "" && name.length < 4_096 && !name.includes("\0");
 }
 
-function fileKind(path: string): "file" | "program" | "folder" | undefined {
+export function fileKind(path: string): "file" | "program" | "folder" | undefined {
   try {
     const stat = statSync(path);
     if (stat.isDirectory()) return "folder";
