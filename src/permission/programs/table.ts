@@ -209,7 +209,7 @@ facts("cpio", { runs: "--rsh-command" });
 facts("ed red", { input: "editor" });
 facts("ex vi vim nvim vimdiff gvim rvim vim.tiny vim.basic", { input: "editor", scripts: "-c --cmd +" });
 facts("less more", { scripts: "+", input: "console" });
-facts("m4 mail mailx s-nail telnet", { input: "console" });
+facts("m4 mail mailx s-nail telnet gnuplot", { input: "console" });
 facts("dc", { input: "console", scripts: "-e --expression" });
 
 // Other machines
@@ -283,7 +283,7 @@ for (const [name, { options = "" }] of table)
 
 type Kind = keyof typeof kindNames;
 const kindNames = {
-  shell: "sh bash zsh dash ksh ash mksh rbash fish",
+  shell: "sh bash zsh dash ksh ash mksh rbash fish csh tcsh yash posh",
   /** Their arguments are themselves a command. */
   wrapper:
     "sudo doas su env timeout time nice nohup stdbuf command builtin exec eval trap xargs parallel watch setsid ionice chrt taskset " +
@@ -297,7 +297,7 @@ const kindNames = {
     "scala elixir tclsh guile racket",
   /** Take code of their own kind among their words. */
   language:
-    "awk gawk mawk nawk sqlite3 sqlite psql mysql mariadb ed ex vim vi nvim emacs bc gdb expect make gmake duckdb m4 jq gojq jaq",
+    "awk gawk mawk nawk sqlite3 sqlite psql mysql mariadb ed ex vim vi nvim emacs bc gdb expect make gmake duckdb m4 jq gojq jaq gnuplot octave",
   /** Run the script they are given. */
   runner:
     "sh bash zsh dash ksh fish python pypy node nodejs deno bun tsx ts-node ruby perl php lua luajit rscript julia osascript pwsh " +
@@ -314,7 +314,7 @@ const kindNames = {
     "vim nvim emacs gdb",
   /** Any of their operands, or all of them together, may be a line for a shell. */
   lines:
-    "tmux screen watch parallel expect at batch entr concurrently hyperfine nodemon watchexec dtach nq ts tsp fzf sk",
+    "tmux screen watch parallel expect at batch entr concurrently hyperfine nodemon watchexec dtach nq ts tsp fzf sk pee mispipe sg",
   /** Scripts in their operands are seen by their looks. */
   texts:
     "tmux screen script nix-shell expect gdb at batch entr vim vi nvim ex less sqlite3 concurrently hyperfine nodemon watchexec",

@@ -254,6 +254,7 @@ const consoleRuns = [
   /^\s*(?:\\?!|~[!|]|\.shell|\.system|system|(?:platform )?shell|pipe)\s*([^]+)/,
   /\\!\s*([^]+)/,
   /\|\s*([^]+)/,
+  /syscmd\(([^]*)\)/,
   /\bprogram\s+(?:e?'|\$\w*\$)([^'$]+)/i,
   /(?:system|popen|syscmd)\(\s*["'`]?([^"'`)]+)/,
 ];

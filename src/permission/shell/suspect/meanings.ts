@@ -64,10 +64,10 @@ function repositoryRuns(from: string, home: string): { gitDir: string; digest: s
   const settings = programSettings({ gitDir, common }, home);
   const elsewhere = settings.findLast(({ key }) => key === "core.hookspath")?.value;
   const folder = elsewhere === undefined ? join(common, "hooks") : resolve(found.root, elsewhere);
-  const hooks = (attempt(() => readdirSync(folder)) ?? [])
+  const hooks = (attempt(() => readdirSync(folder).toSorted()) ?? [])
     .filter((name) => !name.endsWith(".sample") && fileKind(join(folder, name)) === "program")
     .slice(0, MAX_COMMANDS)
     .map((name) => [name, attempt(() => readFileSync(join(folder, basename(name)), "latin1"))]);
   if (settings.length === 0 && hooks.length === 0) return undefined;
-  return { gitDir, digest: hash("sha256", JSON.stringify([settings, hooks.toSorted()]), "hex") };
+  return { gitDir, digest: hash("sha256", JSON.stringify([settings, hooks]), "hex") };
 }

@@ -1,13 +1,21 @@
 import { withVariable } from "../../programs/plain-words.ts";
 import { isA, programsReading, runsVariable } from "../../programs/table.ts";
 import { baseName } from "../../text/tokens.ts";
-import type { PossibleCommands } from "./possible.ts";
+import type { PossibleCommand, PossibleCommands } from "./possible.ts";
 import { anyText } from "./resemblance.ts";
 
 /** Variables set by loops, builtins or expansions, as `NAME=value`; with `all` by the line's assignments, too. */
 export function setVariables(text: string, { readings: [ways] }: PossibleCommands, all: boolean): string[] {
   const found = [...text.matchAll(/\$\{([A-Za-z_]\w*):?=([^}]*)\}/g)].map(([, name, value]) => `${name}=${value}`);
+  // The value is the output of a program.
+  if (all)
+    for (const [, name] of text.matchAll(/([A-Za-z_]\w*)\+?=(?:"?\$\(|"?`|<\()/g)) found.push(`${name}=${anyText}`);
+  const named = new Set(ways.some(({ words }) => words.some(isFromVariable)) ? ways.flatMap(settingNames) : []);
   for (const { words } of ways) {
+    for (const word of words) {
+      const [, name = "", value = ""] = /^(\w+)\+?=([^]+)$/.exec(word) ?? [];
+      if (named.has(name)) found.push(inAny(value.replace(/^!/, "")), inAny(`git ${value}`));
+    }
     const [first = "", second = "", ...rest] = words;
     if (first === "for" || first === "select") found.push(...rest.map((value) => `${second}=${value}`));
     else if (/^(read|mapfile|readarray|getopts|printf)$/.test(first))
@@ -25,6 +33,15 @@ export function setVariables(text: string, { readings: [ways] }: PossibleCommand
 const isSet = /^[A-Za-z_]\w*(\[[^\]]*\])?\+?=/;
 const added = /^[A-Za-z_]\w*(\+=|\[)/;
 const MAX_SET = 100;
+
+/** `--config-env=core.pager=X`: a setting of git has the value of a variable. */
+function isFromVariable(word: string): boolean {
+  return word.startsWith("--config-env");
+}
+
+function settingNames({ words }: PossibleCommand): string[] {
+  return words.flatMap((word) => /^(?:--config-env=)?[\w-]+\.[^=]*=(\w+)$/.exec(word)?.[1] ?? []);
+}
 
 /** A variable of any name is as good as one that is run. */
 function inAny(value: string): string {
@@ -51,6 +68,7 @@ const moved =
 export function linesInVariable(word: string, at: number, words: readonly string[]): string[] {
   const [, name = "", sign = "", value = ""] = /^([A-Za-z_]\w*)(?:\[[^\]]*\])?([:+?]?)=([^]+)$/.exec(word) ?? [];
   if (name === "" || word.startsWith("-")) return [];
+  if (name === "BASH_ENV" && /^\/dev\/fd\/|[<$\0-\u0002]/.test(value)) return [anyText];
   if (runsVariable(name)) return [value.replace(/^\|+-?/, ""), ...(sign === "+" ? [anyText] : [])];
   if (/^GIT_CONFIG_VALUE_\d+$/.test(name)) return [value.replace(/^!/, ""), `git ${value}`];
   if (name === "GIT_CONFIG_PARAMETERS")
