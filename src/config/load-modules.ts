@@ -87,11 +87,7 @@ async function withinTime<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-function repeated(
-  parts: readonly { name: string }[],
-  taken: ReadonlySet<string>,
-  kind: "tool" | "subagent",
-): Reason | undefined {
+function repeated(parts: readonly { name: string }[], taken: ReadonlySet<string>, kind: "tool" | "subagent") {
   const found = parts.find(
     ({ name }, n) => taken.has(name) || parts.slice(0, n).some((earlier) => earlier.name === name),
   );

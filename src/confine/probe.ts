@@ -70,11 +70,7 @@ async function attempt(
   }
 }
 
-async function runNoted(
-  confinement: ReturnType<typeof createConfinement>,
-  sageHome: string,
-  script: string,
-): Promise<string> {
+async function runNoted(confinement: ReturnType<typeof createConfinement>, sageHome: string, script: string) {
   const env = { PATH: process.env["PATH"] ?? "/usr/bin:/bin" };
   const as = { repository: "read", hosts: [], writable: [] } as const;
   const launch = await confinement.launch({ cwd: "/tmp", env, as, reach: () => ({ allowed: false }) });

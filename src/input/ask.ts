@@ -187,11 +187,7 @@ function isCustom(mode: ExecutionMode): mode is Custom {
 const custom: Sender = { by: "auto", surface: "custom" };
 
 /** A custom responder is code: whatever it does wrong ends as a refusal, never as consent. */
-async function consult(
-  { autoResponse: auto, sender = custom }: Custom,
-  request: InputRequest,
-  store: Store,
-): Promise<void> {
+async function consult({ autoResponse: auto, sender = custom }: Custom, request: InputRequest, store: Store) {
   let from = sender;
   try {
     const response = toResponse(request, await auto(request));

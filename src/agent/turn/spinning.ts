@@ -38,12 +38,7 @@ export function askIfOverLimit(
     : askAtLimit(durable, context, limits, isAsked);
 }
 
-async function askAtLimit(
-  durable: Durable,
-  context: ExecutionContext,
-  limits: SpendLimits,
-  isAsked: boolean,
-): Promise<string | undefined> {
+async function askAtLimit(durable: Durable, context: ExecutionContext, limits: SpendLimits, isAsked: boolean) {
   const { asking, config, session } = context;
   if (!isAsked) await context.record(); // what was spent is on disk
   const reached = isAsked ? undefined : await limitReached(asking.store, session, { limits, prices: config.prices });
@@ -64,11 +59,7 @@ async function askAtLimit(
   return talk && `A person was asked whether you should go on at a limit of spending, and let you go on. ${talk}`;
 }
 
-async function askToGoOn(
-  durable: Durable,
-  context: ExecutionContext,
-  calls: readonly Call[],
-): Promise<string | undefined> {
+async function askToGoOn(durable: Durable, context: ExecutionContext, calls: readonly Call[]) {
   context.memory.forgetRepeats();
   const why = reason("spinning", {
     times: TOO_OFTEN,

@@ -93,11 +93,7 @@ async function runToEnd(log: SessionLog, turn: Turn, input: TurnInput): Promise<
 }
 
 /** The process that put files back was killed: it is finished before anything is changed again. */
-async function finishRewind(
-  log: SessionLog,
-  rewound: Fact<"session.rewound">,
-  { config, options }: TurnInput,
-): Promise<void> {
+async function finishRewind(log: SessionLog, rewound: Fact<"session.rewound">, { config, options }: TurnInput) {
   const place = { cwd: options.workingDirectory, home: config.home };
   const ended = await restoreAll(rewound.data.files, config.keepDir, place);
   log.branch("").decide(endedKey(rewound.key), "rewind.ended", () => ended);

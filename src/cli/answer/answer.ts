@@ -82,11 +82,7 @@ function tooLate(reply: Omit<Refused, "ok" | "code">, me: Opened["me"], lang: La
 }
 
 /** It has ended: the same answer by the same person is told the same, whichever of two came first, and any other that it is too late. */
-async function repeat(
-  { host, me }: Opened,
-  ended: Resolution,
-  { values, nth, lang, refused }: Repeating,
-): Promise<number> {
+async function repeat({ host, me }: Opened, ended: Resolution, { values, nth, lang, refused }: Repeating) {
   const late = () => refused({ message: "", resolution: ended });
   const found = await host.send({ type: "request", id: ended.requestId });
   if (!found.ok || values["all-like"] || readInquiry(values, cliTexts(lang)) !== undefined) return late();

@@ -45,12 +45,7 @@ export async function inquire(
 }
 
 /** Prints the reply, or that the request ended before there was one. `waits`: it may still come. */
-async function show(
-  host: Host,
-  requestId: string,
-  inquiry: string,
-  { lang, waits }: { lang: Lang; waits: boolean },
-): Promise<number> {
+async function show(host: Host, requestId: string, inquiry: string, { lang, waits }: { lang: Lang; waits: boolean }) {
   const over = new AbortController();
   let item: InquiryItem | undefined;
   const session = followSession(host, splitRequestId(requestId).session, {

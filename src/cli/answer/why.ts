@@ -82,11 +82,7 @@ function recordLine(record: Integrity & { session: string }, w: WhyTexts): strin
   }
 }
 
-function headLines(
-  { receipts, sessions, file, deleted }: FoundReceipts,
-  shown: readonly Receipt[],
-  w: WhyTexts,
-): string[] {
+function headLines({ receipts, sessions, file, deleted }: FoundReceipts, shown: readonly Receipt[], w: WhyTexts) {
   if (file !== undefined) return [(shown.length > 0 ? w.fileBy : w.fileNever)(oneLine(file.path))];
   const [session] = sessions;
   return [

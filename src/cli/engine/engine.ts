@@ -57,11 +57,7 @@ async function prepare(args: string[]): Promise<number> {
 }
 
 /** A star takes a login's places away: then it runs sessions of every one. */
-function placesOf(
-  given: readonly string[] | undefined,
-  worker: string | undefined,
-  t: ClusterTexts,
-): string[] | undefined {
+function placesOf(given: readonly string[] | undefined, worker: string | undefined, t: ClusterTexts) {
   if (given && worker === undefined) throw usage(t.placesOfWhom);
   if (given?.includes("*")) return [];
   return given?.map((place) => workplaceName(place, t));

@@ -123,12 +123,7 @@ export function bothOf({ lexical, real }: CanonicalPath): string[] {
   return lexical === real ? [real] : [lexical, real];
 }
 
-function matches(
-  { up }: Pattern,
-  anchor: readonly string[],
-  path: readonly string[],
-  names: readonly (Name | Star)[],
-): boolean {
+function matches({ up }: Pattern, anchor: readonly string[], path: readonly string[], names: readonly (Name | Star)[]) {
   const base = Math.max(0, anchor.length - up);
   for (let i = 0; i < base; i++) if (anchor[i] !== path[i]) return false;
   return wild(names, path.slice(base), sameName);

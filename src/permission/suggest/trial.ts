@@ -142,10 +142,7 @@ function allowing(text: string): Rule {
 }
 
 /** Sets of rules that would have allowed one of the calls, those that were offered most often first. */
-function offered(
-  open: readonly (readonly PastCall[])[],
-  offers: (call: PastCall) => readonly (readonly string[])[],
-): string[][] {
+function offered(open: readonly (readonly PastCall[])[], offers: (call: PastCall) => readonly (readonly string[])[]) {
   const counted = new Map<string, { texts: string[]; count: number }>();
   for (const calls of open)
     for (const texts of offers(calls[0]!)) {

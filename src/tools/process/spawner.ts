@@ -286,12 +286,7 @@ function instruction({ launch, kept }: { [Key in "launch" | "kept"]: ShellComman
 }
 
 /** Lets a confined command begin once its sandbox is as planned, or ends it. */
-async function begin(
-  launch: Launch,
-  said: string,
-  started: Promise<number | undefined>,
-  input: Writable,
-): Promise<boolean> {
+async function begin(launch: Launch, said: string, started: Promise<number | undefined>, input: Writable) {
   const may = await launch.heard(said);
   const pid = await started;
   if (may === true) input.write("\n");

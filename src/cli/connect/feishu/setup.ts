@@ -59,10 +59,7 @@ async function walk(t: FeishuSetupTexts, lang: Lang): Promise<void> {
     t.badAppId,
   );
   const secrets: Partial<Record<(typeof secretVariables)[number], string>> = {};
-  const secret = async (
-    variable: (typeof secretVariables)[number],
-    label: (kept: boolean) => string,
-  ): Promise<string> => {
+  const secret = async (variable: (typeof secretVariables)[number], label: (kept: boolean) => string) => {
     for (;;) {
       const kept = env[variable];
       const typedIn = await promptHidden(label(kept !== undefined));
@@ -210,11 +207,7 @@ async function line(label: string): Promise<string> {
 }
 
 /** Asks again until it can be used. */
-async function until(
-  label: string,
-  accept: (text: string) => string | undefined,
-  complain: (text: string) => string,
-): Promise<string> {
+async function until(label: string, accept: (text: string) => string | undefined, complain: (text: string) => string) {
   for (;;) {
     const said = await line(label);
     const value = accept(said);

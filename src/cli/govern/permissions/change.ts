@@ -44,11 +44,7 @@ export async function add(args: string[]): Promise<number> {
 }
 
 /** The rule held against the past, where there is one that it would have changed. */
-async function pastLines(
-  rule: Pick<Rule, "text" | "behavior">,
-  rules: readonly Rule[],
-  lang: Lang,
-): Promise<readonly string[]> {
+async function pastLines(rule: Pick<Rule, "text" | "behavior">, rules: readonly Rule[], lang: Lang) {
   const { host, store } = openLocalJournal(process.env, { looks: true });
   const { readPast } = await import("../../../archive/trials.ts");
   const trial = (await readPast(store, process.cwd(), { rules })).trials.of(rule);

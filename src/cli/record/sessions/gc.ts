@@ -40,11 +40,7 @@ export async function gc(args: string[]): Promise<number> {
 }
 
 /** Clones that were made on this machine; each place has its own. */
-async function removeClones(
-  store: Store,
-  home: Home,
-  { dryRun, lang }: { dryRun: boolean; lang: Lang },
-): Promise<number> {
+async function removeClones(store: Store, home: Home, { dryRun, lang }: { dryRun: boolean; lang: Lang }) {
   const { collectClones } = await import("../../../host/clone-remains.ts");
   const signal = new AbortController().signal;
   const { removed, kept } = await collectClones(store, {

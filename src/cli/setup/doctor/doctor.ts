@@ -90,10 +90,7 @@ type Report = {
   t: CliTexts["doctor"];
 };
 
-function checkModes(
-  { dir, journal, settings, trust, keys, surfaces, anchors }: Home,
-  { ok, bad, note, t }: Report,
-): void {
+function checkModes({ dir, journal, settings, trust, keys, surfaces, anchors }: Home, { ok, bad, note, t }: Report) {
   const state = [trust, keys, surfaces, anchors, join(dir, "mcp.json")];
   const files = [dir, journal, `${journal}-wal`, `${journal}-shm`, settings, ...state];
   const open = files.filter((path) => existsSync(path) && (statSync(path).mode & 0o077) !== 0);
@@ -151,11 +148,7 @@ async function checkJournal(home: Home, { ok, bad, note, t }: Report): Promise<v
 }
 
 /** Compares the list of open requests with the facts: the list is an index, and can be made again. */
-function checkIndexes(
-  { journal }: Home,
-  { ok, bad, t }: Omit<Report, "t"> & { t: JournalTexts },
-  rebuild: boolean,
-): void {
+function checkIndexes({ journal }: Home, { ok, bad, t }: Omit<Report, "t"> & { t: JournalTexts }, rebuild: boolean) {
   if (!existsSync(journal)) return;
   const store = sqliteStore(journal);
   try {

@@ -59,11 +59,7 @@ function fitsStar(expected: Glob, text: string): boolean {
 }
 
 /** A script is that very file: not one of its name in another folder, nor one that a link leads to elsewhere. */
-function otherScript(
-  { pattern }: CommandRule,
-  words: readonly Word[],
-  { bases, session, disk }: Place,
-): Reason | undefined {
+function otherScript({ pattern }: CommandRule, words: readonly Word[], { bases, session, disk }: Place) {
   const program = words[0]!.text!;
   if (!isA("runner", baseName(program))) return undefined;
   const each = ({ choices, ...word }: Word) => choices?.map((text): Word => ({ ...word, text })) ?? [word];

@@ -125,11 +125,7 @@ function piecesOf(word: string): string[] {
 }
 
 /** An archive into the home folder, or a container that is given it, may replace any start file. */
-function opensHome(
-  words: readonly Word[],
-  names: readonly string[],
-  { bases, home, disk, source }: Where,
-): Reason | undefined {
+function opensHome(words: readonly Word[], names: readonly string[], { bases, home, disk, source }: Where) {
   const spelled = (word: Word) =>
     source(word)
       .replace(/["'{}]/g, "")

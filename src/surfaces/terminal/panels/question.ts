@@ -279,11 +279,7 @@ function questionBody(request: QuestionRequest, state: QuestionState, draw: Draw
 }
 
 /** All questions by their headers where they fit, else the one that is shown. */
-function questionTabs(
-  { questions }: QuestionRequest,
-  state: QuestionState,
-  { theme, t, wording, width }: Draw,
-): string[] {
+function questionTabs({ questions }: QuestionRequest, state: QuestionState, { theme, t, wording, width }: Draw) {
   const names = questions.map((each, n) => {
     const { header, question } = t.question(each);
     const name = clipped(header.trim() === "" ? question : header, 14);

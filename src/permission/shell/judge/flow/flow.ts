@@ -127,12 +127,7 @@ function within(walking: Walking, command: Exclude<Command, Simple>, bases: read
   }
 }
 
-function run(
-  walking: Walking,
-  command: Simple,
-  bases: readonly string[],
-  { command: before, isMixed }: Before,
-): readonly string[] {
+function run(walking: Walking, command: Simple, bases: readonly string[], { command: before, isMixed }: Before) {
   if (++walking.walked > MAX_STEPS)
     throw new PathError(reason("not-understood", { construct: "too-many-parts" }), "too long");
   walkInside(walking, [...command.assignments.map(({ value }) => value), ...command.words], bases);
