@@ -27,10 +27,7 @@ export async function pastCalls(store: Store, options: PastOptions): Promise<Pas
 }
 
 /** Receipts of the latest calls, and of Sage's own questions, oldest first, each with the folder of its session. */
-async function pastReceipts(
-  store: Store,
-  { folder, session, since = 0, limit = MAX_CALLS }: PastOptions,
-): Promise<(Receipt & { cwd: string })[]> {
+async function pastReceipts(store: Store, { folder, session, since = 0, limit = MAX_CALLS }: PastOptions) {
   const isMeant = (id: string, cwd: string) =>
     (session ?? id) === id && (folder === undefined || cwd === folder || cwd.startsWith(`${folder}${sep}`));
   const found: (Receipt & { cwd: string })[] = [];

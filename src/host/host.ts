@@ -4,7 +4,7 @@ import type { Awaitable, SessionRow, Store } from "../journal/store/store.ts";
 import type { Model } from "../models/model.ts";
 import type { AgentOutcome } from "../protocol/facts/outcome.ts";
 import type { Rule } from "../protocol/facts/permission.ts";
-import type { Host, InboxEvent, WatchEvent, WatchOptions } from "../protocol/host/host.ts";
+import type { Host, InboxEvent, WatchOptions } from "../protocol/host/host.ts";
 import type { OutsideSettings } from "../input/outside.ts";
 import { createBlocks } from "./run/blocks.ts";
 import { createCommands } from "./commands.ts";
@@ -125,11 +125,7 @@ export function createHost(parts: HostParts): LocalHost {
 
   startReaper(store, { home: parts.home?.dir, runsHere: (id) => runner.of(id) !== undefined, signal: leaving.signal });
 
-  async function* watchHere(
-    session: string,
-    options: WatchOptions,
-    others: Peers | undefined,
-  ): AsyncGenerator<WatchEvent> {
+  async function* watchHere(session: string, options: WatchOptions, others: Peers | undefined) {
     existingSession(store, session);
     watchers.count(session, 1);
     wakes?.opened(session);

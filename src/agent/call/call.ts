@@ -79,12 +79,7 @@ async function fromVerdictToResult(
 }
 
 /** Judges again, in a fact under the next number, without hooks: those had their say. */
-async function rejudge(
-  durable: Durable,
-  context: Judging,
-  call: Call,
-  state: CallState & { at: "judging" },
-): Promise<Verdict> {
+async function rejudge(durable: Durable, context: Judging, call: Call, state: CallState & { at: "judging" }) {
   const { shown, again } = state;
   const edited = again.because === "edited" ? again.input : shown.input;
   const { verdicts } = await durable.step(callKeys.judged(state.number), "calls.judged", async ({ signal }) => {

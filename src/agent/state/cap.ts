@@ -64,12 +64,7 @@ export async function limitReached(
   return undefined;
 }
 
-async function sinceMidnight(
-  store: Store,
-  own: string,
-  midnight: number,
-  prices: Prices | undefined,
-): Promise<Entry[]> {
+async function sinceMidnight(store: Store, own: string, midnight: number, prices: Prices | undefined) {
   const others = store.sessions().filter(({ id, lastAt }) => id !== own && lastAt >= midnight);
   const entries = await Promise.all(
     others.map(async ({ id }) => spendingIn(await store.read(id, { types: read }), prices)),

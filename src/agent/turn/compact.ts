@@ -43,12 +43,7 @@ export function makeRoom(durable: Durable, context: Compacting, progress: Progre
   return needed ? takeRoom(durable, context, progress, isOver) : undefined;
 }
 
-async function takeRoom(
-  durable: Durable,
-  context: Compacting,
-  progress: Progress,
-  isOver: () => boolean,
-): Promise<"all" | undefined> {
+async function takeRoom(durable: Durable, context: Compacting, progress: Progress, isOver: () => boolean) {
   if (durable.known(stepKeys.compact)) await compact(durable, stepKeys.compact, context, progress);
   else if (isOver()) await compact(durable, stepKeys.compact, context, progress, planSoft(context, progress));
   if (!durable.known(stepKeys.compactAll)) return undefined;

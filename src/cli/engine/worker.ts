@@ -99,11 +99,7 @@ export async function worker(args: string[]): Promise<number> {
 const CLEAN_MS = 3_600_000;
 
 /** Removes clones of deleted sessions, now and every hour. Clones that are kept are reported once. */
-function cleanClones(
-  store: Store,
-  home: Home,
-  { env, log, t }: { env: NodeJS.ProcessEnv; log: Log; t: ClusterTexts },
-): AbortController {
+function cleanClones(store: Store, home: Home, { env, log, t }: { env: NodeJS.ProcessEnv; log: Log; t: ClusterTexts }) {
   const over = new AbortController();
   const folder = workspacesOf(home);
   const told = new Set<string>();

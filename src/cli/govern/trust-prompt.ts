@@ -164,11 +164,7 @@ function fileLines({ path, entries }: FileEntries, style: Style): string[] {
   return [style.paint.bold(oneLine(path)), ...ruleLines(entries, style)];
 }
 
-function ruleEntries(
-  { permissions, hooks, modules = [] }: ProjectSettings,
-  { t: { duration } }: Style,
-  t: CliTexts,
-): RuleEntry[] {
+function ruleEntries({ permissions, hooks, modules = [] }: ProjectSettings, { t: { duration } }: Style, t: CliTexts) {
   const rules = (["allow", "ask", "deny"] as const).flatMap((what) =>
     permissions[what].map((listed) => ({ what, text: typeof listed === "string" ? listed : JSON.stringify(listed) })),
   );

@@ -231,11 +231,7 @@ function recordingOf(values: Values): boolean {
 }
 
 /** A person is asked what to do; a script hears what is missing, or sees the demo where it asked for nothing. */
-async function withoutModel(
-  t: CliTexts,
-  lang: Lang,
-  { args, asked }: { args: string[]; asked: boolean },
-): Promise<number | "again"> {
+async function withoutModel(t: CliTexts, lang: Lang, { args, asked }: { args: string[]; asked: boolean }) {
   const flags = args.filter((arg, n) => arg.startsWith("--lang") || args[n - 1] === "--lang");
   const play = async () => (await import("./demo.ts")).demo(flags);
   const alone = args.includes("-p") || args.includes("--print");

@@ -125,12 +125,7 @@ wait "$server"
 kill "$watch" 2>/dev/null
 `;
 
-async function started(
-  { command, args }: CodexInstall,
-  place: Place,
-  env: NodeJS.ProcessEnv,
-  signal: AbortSignal,
-): Promise<CodexLine> {
+async function started({ command, args }: CodexInstall, place: Place, env: NodeJS.ProcessEnv, signal: AbortSignal) {
   rmSync(place.socket, { force: true }); // its server was killed
   mkdirSync(place.parked, { recursive: true, mode: 0o700 });
   used(place);

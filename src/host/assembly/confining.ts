@@ -24,11 +24,7 @@ const made = new Map<string, { confinement: Promise<Confinement>; mayRead: Place
 
 /** Confinement for sessions of one process: one sandbox each, made when the first command of a session needs it. */
 export function createConfining(sandbox: Sandbox, { apart }: { /** Sessions of several people. */ apart: boolean }) {
-  const make = async (
-    { root, home, state, session, kept }: Place,
-    mayRead: Place["mayRead"],
-    rested: () => void,
-  ): Promise<Confinement> => {
+  const make = async ({ root, home, state, session, kept }: Place, mayRead: Place["mayRead"], rested: () => void) => {
     const { createConfinement } = await import("../../confine/confinement.ts");
     return createConfinement({
       roots: [root],

@@ -102,11 +102,7 @@ async function makeRoles(client: ClientBase, roles: Roles, logins: Logins): Prom
 }
 
 /** The first of the workers' logins that may do more than workers may: the one that was named, or one that becomes a gateway's now. */
-async function beyondOf(
-  client: ClientBase,
-  roles: Roles,
-  { worker, gateway }: Logins,
-): Promise<(Beyond & { isBound: boolean }) | undefined> {
+async function beyondOf(client: ClientBase, roles: Roles, { worker, gateway }: Logins) {
   const { rows } = await client.query<Beyond & { isBound: boolean }>(beyondWorkers, [
     roles.worker,
     roles.gateway,

@@ -126,11 +126,7 @@ function createPrompts(options: { id: string; callId?(call: string): string; ima
     }
   }
 
-  return ({
-    system,
-    messages,
-    image,
-  }: Pick<ModelRequest, "system" | "messages" | "image">): LanguageModelV4Message[] => {
+  return ({ system, messages, image }: Pick<ModelRequest, "system" | "messages" | "image">) => {
     const prompt: LanguageModelV4Message[] = system === "" ? [] : [{ role: "system", content: system }];
     for (const message of messages) {
       let item = converted.get(message);

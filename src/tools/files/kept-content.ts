@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { canonicalPath } from "../../permission/paths/canonical.ts";
 import type { FactData } from "../../protocol/facts/fact.ts";
-import type { Replaced, RestoreProblem, Restoring } from "../../protocol/facts/rewind.ts";
+import type { Replaced, Restoring } from "../../protocol/facts/rewind.ts";
 import { hashOf, readState, removeFile, replaceFile, sha256, showSize, type FileState } from "./file-state.ts";
 import type { ToolPlace } from "../definition/tool.ts";
 
@@ -51,11 +51,7 @@ export async function readKept(keepDir: string, hash: string): Promise<Buffer | 
 }
 
 /** Puts a file back, repeatably. One that is neither as found nor as it shall be is left alone, and so is one behind a new link. */
-async function restore(
-  { path, from, to, mode }: Restoring,
-  keepDir: string,
-  place: ToolPlace,
-): Promise<RestoreProblem | undefined> {
+async function restore({ path, from, to, mode }: Restoring, keepDir: string, place: ToolPlace) {
   try {
     if (canonicalPath(path, place).real !== path) return "moved";
     const now = await readState(path);

@@ -63,11 +63,7 @@ function showImage(content: Buffer, path: string, folder: string): ToolResult {
 }
 
 /** Its text, by page; the pages themselves are seen where a message names the file. */
-async function showPdf(
-  body: Buffer,
-  input: Input,
-  { path, signal }: { path: string; signal: AbortSignal },
-): Promise<ToolResult> {
+async function showPdf(body: Buffer, input: Input, { path, signal }: { path: string; signal: AbortSignal }) {
   try {
     const { convert } = await import("../content/convert.ts");
     return show(Buffer.from(await convert({ kind: "pdf", body }, signal)), input, path);

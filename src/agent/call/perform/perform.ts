@@ -11,7 +11,6 @@ import type { Call, ToolResult } from "../../../protocol/facts/message.ts";
 import type { Verdict } from "../../../protocol/facts/permission.ts";
 import { callKeys, finishedKey, startedKey } from "../../../protocol/key.ts";
 import { reason, said } from "../../../protocol/reasons/reason.ts";
-import type { Launch } from "../../../tools/process/spawn.ts";
 import type { Tool, ToolScope } from "../../../tools/definition/tool.ts";
 import type { Activity } from "../../state/activity.ts";
 import type { Confining, ExecutionContext, Judging, Place, Tree, Workspace } from "../../state/context.ts";
@@ -263,10 +262,7 @@ export function effectScope(context: Workspace & Judging & Tree, scope: StepScop
 }
 
 /** A verdict that says "confined" is never run otherwise, also when the setting is gone by now. */
-async function launchOf(
-  context: Judging,
-  command: { cwd: string; env: NodeJS.ProcessEnv; as: Confined },
-): Promise<Launch> {
+async function launchOf(context: Judging, command: { cwd: string; env: NodeJS.ProcessEnv; as: Confined }) {
   const { confining, ruleBooks = createRuleBooks(), home } = context.config;
   if (!confining) throw new Error("it was to run confined, and confinement is switched off now");
   const reach = (host: string) => {

@@ -175,10 +175,7 @@ async function pair(app: FeishuApp, t: FeishuSetupTexts): Promise<string | undef
   return found;
 }
 
-async function whoTalks(
-  before: FeishuSettings["allowedUsers"],
-  t: FeishuSetupTexts,
-): Promise<FeishuSettings["allowedUsers"]> {
+async function whoTalks(before: FeishuSettings["allowedUsers"], t: FeishuSetupTexts) {
   const shown = before === undefined ? "" : before === "anyone" ? before : before.join(" ");
   const said = await until(
     t.askTalkers(shown),

@@ -74,10 +74,7 @@ export async function askPerson(parts: AskParts, input: Input, calling: Calling)
   }
 }
 
-async function open(
-  parts: AskParts,
-  { ticket, why, id, ...input }: Input,
-): Promise<{ request: InputRequest; resolution?: Resolution }> {
+async function open(parts: AskParts, { ticket, why, id, ...input }: Input) {
   const { host, cwd } = parts;
   const given = [ticket, input.questions, input.text, input.confirm].filter((field) => field !== undefined);
   if (given.length !== 1) throw new Error("give exactly one of questions, text, confirm and ticket");

@@ -1,6 +1,6 @@
 import type { Replica } from "../../../journal/replica/replica.ts";
 import { version } from "../../../config/version.ts";
-import type { Command, CommandReply, Refused } from "../../../protocol/host/host.ts";
+import type { Command, Refused } from "../../../protocol/host/host.ts";
 import { errorOf } from "../../../protocol/host/refusal.ts";
 import { reason, type Reason, reasonOf, SageError } from "../../../protocol/reasons/reason.ts";
 import { connectHost, type RemoteHost } from "../../../remote/client.ts";
@@ -208,11 +208,7 @@ function reachWorkers(pool: Cluster["pool"], unreachable: StreamClientParts["unr
 }
 
 /** The worker that runs the session first, then others of its place: they have the same files. */
-async function askAtPlace(
-  pool: Cluster["pool"],
-  reach: Lines,
-  command: Extract<Command, { type: "output" }>,
-): Promise<Extract<CommandReply<"output">, { ok: true }>> {
+async function askAtPlace(pool: Cluster["pool"], reach: Lines, command: Extract<Command, { type: "output" }>) {
   const { rows } = await pool.query<{ place: string; process: string | null }>(
     `SELECT s.place, p.id AS process FROM sage.session s LEFT JOIN sage.process p ON p.place=s.place AND p.address IS NOT NULL
      WHERE s.id=$1 ORDER BY p.id=s.process DESC NULLS LAST, p.since LIMIT $2`,

@@ -51,13 +51,7 @@ function shrinking(
   return { card: made.card, file: { name: fileName(asked, speeches[0]), text: harmless(text) } };
 }
 
-function layOut(
-  request: QuestionRequest | TextRequest,
-  asked: Asked,
-  speech: Speech,
-  clip: Clip,
-  elements: Element[],
-): Card {
+function layOut(request: QuestionRequest | TextRequest, asked: Asked, speech: Speech, clip: Clip, elements: Element[]) {
   const { t } = speech;
   const { rid, g, folder, masked = 0 } = asked;
   const count = request.kind === "question" ? request.questions.length : 0;

@@ -239,11 +239,7 @@ function targetFor({ home }: Asking, { chat }: AskRecord) {
 }
 
 /** Text that does not fit goes out before the card that refers to it. */
-async function sendFile(
-  asking: Asking,
-  record: AskRecord,
-  file: { name: string; text: string },
-): Promise<"sent" | "failed"> {
+async function sendFile(asking: Asking, record: AskRecord, file: { name: string; text: string }) {
   const { channel, log } = asking;
   try {
     const content = Buffer.from(file.text);

@@ -116,11 +116,7 @@ export function createConnection(
 }
 
 /** A new connection that works, opened before the old one is closed, so that no event is missed. */
-async function replacement(
-  open: () => Promise<Started>,
-  isClosed: () => boolean,
-  log: Log,
-): Promise<Started | undefined> {
+async function replacement(open: () => Promise<Started>, isClosed: () => boolean, log: Log) {
   try {
     const fresh = await open();
     const problem = await fresh.problem;

@@ -345,11 +345,7 @@ function picked(
   return kept(answers, question, { selected: inOrder, ...(other !== undefined && { other }) });
 }
 
-function worded(
-  request: InputRequest,
-  answers: Answers,
-  { question, text }: { question: string; text: string },
-): Answers {
+function worded(request: InputRequest, answers: Answers, { question, text }: { question: string; text: string }) {
   const asked = findQuestion(request, question);
   if (!asked || !takesOwnWords(request)) return answers;
   const selected = asked.multiSelect || text.trim() === "" ? (answers[question]?.selected ?? []) : [];
