@@ -4,7 +4,6 @@ import { sqliteStore } from "../src/journal/sqlite/sqlite.ts";
 import type { LocalStore } from "../src/journal/store/store.ts";
 import { begin, createAgent, grant, Run } from "./agent.ts";
 import { bareCommits } from "./floors/bare-commits.ts";
-import { promiseLoop } from "./floors/promise-loop.ts";
 import { median, removeDatabase, type Row } from "./measure.ts";
 
 const lengths = [
@@ -20,42 +19,24 @@ export async function approvals(dir: string): Promise<Row[]> {
   const file = join(dir, "approvals.db");
   const rows: Row[] = [];
   await inMemory(500); // the first ones pay for the compiler
-  await promiseLoop(500);
   for (const { length, rounds } of lengths) {
     const memory: number[][] = [];
-    const promises: number[][] = [];
     const sqlite: number[][] = [];
     const bare: number[][] = [];
     let counted = 0;
     for (let round = 0; round < rounds; round++) {
       memory.push(await inMemory(length));
-      promises.push(await promiseLoop(length));
       const onDisk = await inSqlite(length, file);
       counted = onDisk.commits;
       sqlite.push(onDisk.micros);
       bare.push(bareCommits({ file, approvals: length, commits }));
     }
     const figure = (what: string) => `${what}, ${length} approvals`;
-    const floors = {
-      promises: { name: "promise loop", value: median(promises.flat()) },
-      bare: { name: `${commits} bare commits`, value: median(bare.flat()) },
-    };
+    const floor = { name: `${commits} bare commits`, value: median(bare.flat()) };
     rows.push(
-      {
-        figure: figure("memory journal"),
-        unit: "µs",
-        sage: median(memory.flat()),
-        floor: floors.promises,
-        aim: { atMost: 35 },
-      },
+      { figure: figure("memory journal"), unit: "µs", sage: median(memory.flat()) },
       flatness(figure("memory journal"), memory),
-      {
-        figure: figure("SQLite journal"),
-        unit: "µs",
-        sage: median(sqlite.flat()),
-        floor: floors.bare,
-        aim: { ratio: 1.5 },
-      },
+      { figure: figure("SQLite journal"), unit: "µs", sage: median(sqlite.flat()), floor, aim: { ratio: 1.5 } },
       flatness(figure("SQLite journal"), sqlite),
       { figure: figure("SQLite commits on the way"), unit: "", sage: counted, aim: { atMost: 3 } },
     );

@@ -124,7 +124,6 @@ export async function long(dir: string): Promise<Row[]> {
     unit: "ms",
     sage: perStep("bundle", hundred),
     floor: { name: "bare agent, built-ins", value: perStep("builtins", hundred) },
-    aim: { atMost: 4.5 },
   });
   const last = steps / 100;
   const peak = (program: Program) => found.get(program)!.hundreds.at(-1)!.peakMb;

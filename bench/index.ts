@@ -1,5 +1,5 @@
-// npm run bench                  everything, in some five minutes
-// npm run bench -- approvals     one part: approvals, elsewhere, blocked, resume, context, permission, confined, past, terminal, cli, long, mcp, sdk, web or page
+// npm run bench                  everything, in some ten minutes
+// npm run bench -- approvals     one part: peers (other coding agents), library (other libraries), approvals, elsewhere, blocked, resume, context, permission, confined, past, terminal, cli, long, mcp, sdk, web or page
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,6 +11,8 @@ import { context } from "./context.ts";
 import { elsewhere } from "./elsewhere.ts";
 import { table, type Row } from "./measure.ts";
 import { page } from "./page.ts";
+import { peers } from "./peers/commands.ts";
+import { library } from "./peers/libraries.ts";
 import { past } from "./past.ts";
 import { permission } from "./permission.ts";
 import { resume } from "./resume.ts";
@@ -29,6 +31,8 @@ const parts: Record<string, (dir: string) => Promise<Row[]>> = {
   past,
   terminal,
   cli,
+  peers,
+  library,
   long,
   mcp,
   sdk,

@@ -118,19 +118,21 @@ export type Row = {
   floor?: { name: string; value: number };
   /** Limit of the figure itself, or of its ratio to the floor. */
   aim?: { atMost: number } | { ratio: number };
+  /** Why there is no figure. */
+  note?: string;
 };
 
 /** One line per figure: what it is for Sage, what the bare thing takes, how many times that is, and what was aimed at. */
 export function table(rows: readonly Row[]): string {
   const lines = rows.map((row) => [
     row.figure,
-    `${round(row.sage)} ${row.unit}`,
+    row.note === undefined ? `${round(row.sage)} ${row.unit}` : "",
     row.floor === undefined ? "" : `${round(row.floor.value)} ${row.unit}`,
     row.floor === undefined ? "" : `${round(row.sage / row.floor.value)}×`,
     aimOf(row),
-    row.floor?.name ?? "",
+    row.note ?? row.floor?.name ?? "",
   ]);
-  const all = [["figure", "sage", "floor", "ratio", "aim", "floor is"], ...lines];
+  const all = [["figure", "Sage", "other", "Sage/other", "aim", "the other is"], ...lines];
   const widths = all[0]!.map((_, column) => Math.max(...all.map((line) => line[column]!.length)));
   const pad = (cell: string, column: number) =>
     [1, 2, 3].includes(column) ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!);
