@@ -149,6 +149,7 @@ function aimOf({ aim, unit, sage, floor }: Row): string {
 }
 
 function round(value: number): string {
+  if (value > 0 && value < 0.1) return value.toPrecision(2);
   return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
 }
 

@@ -42,7 +42,9 @@ export async function library(dir: string): Promise<Row[]> {
   }
   const [sage, ...others] = found as [Found, ...Found[]];
   const rows = (figure: string, unit: string, value: (found: Found) => number): Row[] =>
-    others.map((other) => ({ figure, unit, sage: value(sage), floor: { name: other.name, value: value(other) } }));
+    others
+      .filter((other) => Number.isFinite(value(other)))
+      .map((other) => ({ figure, unit, sage: value(sage), floor: { name: other.name, value: value(other) } }));
   const entries = packageEntries()
     .map(({ name }) => name)
     .filter((name) => name !== ".");
