@@ -156,6 +156,8 @@ function systemMounts(): Mount[] {
     { words: "--dev /dev --proc /proc --dir /run --dir /var/tmp --symlink /run /var/run".split(" ") },
     ...kernelFolders.filter(exists).map((path): Mount => ({ words: ["--ro-bind", path, path] })),
     ...kernelSecrets.filter(isReadable).map((path): Mount => ({ words: ["--ro-bind", "/dev/null", path] })),
+    // Its first process ends the sandbox: through its memory and descriptors a command would take its place.
+    { words: ["--tmpfs", "/proc/1", "--remount-ro", "/proc/1"] },
     ...systemParts.filter(isFolder).map((path) => bind(path, path, false)),
     ...systemSecrets.filter(isReadable).flatMap(hide),
     ...(resolver?.startsWith("/run/") ? [bind(resolver, resolver, false)] : []),

@@ -91,7 +91,7 @@ const families = [1, 2, 10, 16];
 
 type Table = {
   audit: number;
-  /** add_key request_key keyctl bpf perf_event_open userfaultfd io_uring_* open_by_handle_at kexec_* init_module finit_ delete_ syslog. */
+  /** add_key request_key keyctl bpf perf_event_open userfaultfd io_uring_* open_by_handle_at kexec_* init_module finit_ delete_ syslog pidfd_getfd. */
   refused: readonly number[];
   /** openat2: its mode is behind a pointer, where nobody can look. Programs go on with openat. */
   missing: readonly number[];
@@ -100,7 +100,7 @@ type Table = {
   modes: Readonly<Record<number, number>>;
   /** Argument with the flags of open and openat; the mode comes after it. */
   opens: Readonly<Record<number, number>>;
-  /** Argument with the process, by call: ptrace process_vm_writev. A first process that is stopped or changed never ends. */
+  /** Argument with the process, by call: ptrace, process_vm_readv and _writev, prlimit64. A first process that is stopped or changed never ends. */
   first: Readonly<Record<number, number>>;
   /** Calls of the x32 ABI. */
   foreignFrom?: number;
@@ -109,21 +109,21 @@ type Table = {
 const tables: Record<string, Table> = {
   x64: {
     audit: 0xc000003e,
-    refused: [248, 249, 250, 321, 298, 323, 425, 426, 427, 304, 246, 320, 175, 313, 176, 103],
+    refused: [248, 249, 250, 321, 298, 323, 425, 426, 427, 304, 246, 320, 175, 313, 176, 103, 438],
     missing: [437],
     socket: 41,
     modes: { 90: 1, 91: 1, 85: 1, 133: 1, 268: 2, 452: 2, 259: 2 },
     opens: { 2: 1, 257: 2 },
-    first: { 101: 1, 311: 0 },
+    first: { 101: 1, 310: 0, 311: 0, 302: 0 },
     foreignFrom: 0x40000000,
   },
   arm64: {
     audit: 0xc00000b7,
-    refused: [217, 218, 219, 280, 241, 282, 425, 426, 427, 265, 104, 294, 105, 273, 106, 116],
+    refused: [217, 218, 219, 280, 241, 282, 425, 426, 427, 265, 104, 294, 105, 273, 106, 116, 438],
     missing: [437],
     socket: 198,
     modes: { 52: 1, 53: 2, 452: 2, 33: 2 },
     opens: { 56: 2 },
-    first: { 117: 1, 271: 0 },
+    first: { 117: 1, 270: 0, 271: 0, 261: 0 },
   },
 };
