@@ -1,6 +1,6 @@
 // Commands that outlive their worker, with real keepers. Another worker is another runner over the same folder.
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, rmSync, statSync, utimesSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { text } from "node:stream/consumers";
@@ -33,6 +33,7 @@ class Place extends Workspace {
     return existsSync(this.path("ran")) ? this.get("ran").trim().split("\n") : [];
   }
   entries(): string[] {
+    if (!existsSync(this.folder)) return [];
     return readdirSync(this.folder, { recursive: true, encoding: "utf8" }).map((path) => path.split("/").at(-1)!);
   }
 }
@@ -88,7 +89,7 @@ test(
       id,
     )(place.command("echo ran >> ran; echo 前; until [ -e go ]; do sleep 0.02; done; echo 后"));
     await until(() => place.ran().length === 1);
-    begun.kept!.letGo(new Error("leaves"));
+    begun.kept!.letGo("leaving", new Error("leaves"));
     await assert.rejects(begun.ended, /leaves/);
     const next = place.worker();
     const attached = next.find(call(2), id) as Spawn;
@@ -169,10 +170,10 @@ test("the time of a command runs while nobody is there, and its group is ended b
     call(1, "late"),
     id,
   )(place.command("echo so far; sleep 30", { timeoutMs: 300 }));
-  late.kept!.letGo(new Error("leaves"));
+  late.kept!.letGo("leaving", new Error("leaves"));
   await assert.rejects(late.ended);
   const stopped = await place.runner.start(call(1, "stopped"), id)(place.command("sleep 31 & sleep 32"));
-  stopped.kept!.letGo(new Error("leaves"));
+  stopped.kept!.letGo("leaving", new Error("leaves"));
   await assert.rejects(stopped.ended);
   const next = place.worker();
   assert.deepEqual(await toEnd(await (next.find(call(2, "late"), id) as Spawn)(place.command(""))), {
@@ -254,5 +255,117 @@ test(
       found.map((one) => typeof one),
       ["undefined", "function"],
     );
+  },
+);
+
+/** A keeper that comes late: commands of people who sit at Sage. */
+function lateWorker(place: Place, afterMs = 100): CommandRunner {
+  const endsOnLeaving = true;
+  return createCommandRunner({ folder: place.folder, machine: "here", spawn: createSpawner(), afterMs, endsOnLeaving });
+}
+
+test("a late keeper: the same output and end as without one, before and after it has taken over", options, async () => {
+  using place = new Place();
+  const runner = lateWorker(place);
+  const id = runner.take("session", 1)!;
+  const lines: [line: string, said: string, end: object, isLong: boolean][] = [
+    ["echo 一; echo two >&2; exit 3", "一\ntwo\n", { code: 3 }, false],
+    ["sleep 30 & echo left", "left\n", { code: 0, left: true }, false],
+    ["kill -9 $$", "", { signal: "SIGKILL" }, false],
+    ["printf 前; sleep 0.5; echo 后; exit 138", "前后\n", { code: 138 }, true],
+    ["echo a > /dev/stdout; sleep 0.5; echo b > /dev/stderr; kill -9 $$", "a\nb\n", { signal: "SIGKILL" }, true],
+    ["sleep 0.5; sleep 30 & echo left", "left\n", { code: 0, left: true }, true],
+    // The copy of a process that has left the group holds the pipe.
+    ["sleep 0.5; setsid sleep 7 & echo far; sleep 0.5", "far\n", { code: 0, left: true }, true],
+    ["setsid sleep 7 & echo far", "far\n", { code: 0 }, false],
+  ];
+  const run = async (n: number) => {
+    const [line, , , isLong] = lines[n]!;
+    const started = await runner.start(call(1, `k${n}`), id)(place.command(line));
+    const found = await toEnd(started);
+    const isKept = place.entries().includes("output");
+    if (isLong) assert.ok(isKept, line); // a short one may take long on a busy machine
+    const again = place.worker().find(call(1, `k${n}`), id);
+    if (isKept) assert.deepEqual(await toEnd(await (again as Spawn)(place.command(line))), found);
+    else assert.equal(again, undefined, "nothing is known of what was not kept");
+    runner.forget(call(1, `k${n}`));
+    return found;
+  };
+  for (const [n, [line, said, end]] of lines.entries()) {
+    const found = await run(n);
+    // A process that leaves its group at once may or may not be seen in it.
+    assert.deepEqual(found.said, said, line);
+    if (!line.includes("setsid")) assert.deepEqual(found.end, end, line);
+  }
+});
+
+test("no byte is lost or doubled where a late keeper takes over, whatever the moment", options, async () => {
+  using place = new Place();
+  const count = 200_000;
+  for (let afterMs = 1; afterMs < 120; afterMs = Math.ceil(afterMs * 1.7)) {
+    const runner = lateWorker(place, afterMs);
+    const started = await runner.start(call(1, `k${afterMs}`), "late")(place.command(`seq ${count}; sleep 0.2`));
+    const { said, end } = await toEnd(started);
+    assert.deepEqual([end, said.length], [{ code: 0 }, 1_288_895], `after ${afterMs} ms`);
+    assert.ok(said.startsWith("1\n2\n") && said.endsWith(`${count}\n`));
+    runner.forget(call(1, `k${afterMs}`));
+  }
+});
+
+test(
+  "a late keeper that cannot take over leaves the command to Sage: no room for the entry, or another owner",
+  options,
+  async () => {
+    using place = new Place();
+    const runner = lateWorker(place);
+    const lose = [
+      () => writeFileSync(place.folder, ""), // no folder can be made there
+      () => {
+        rmSync(place.folder, { force: true });
+        place.worker().take("session", 7);
+      },
+    ];
+    for (const [n, how] of lose.entries()) {
+      how();
+      const started = await runner.start(call(1, `k${n}`), "late")(place.command("echo a; sleep 0.5; echo b; exit 4"));
+      assert.deepEqual(await toEnd(started), { said: "a\nb\n", end: { code: 4 } });
+    }
+    assert.equal(place.worker().find(call(7, "k1"), "late"), undefined);
+  },
+);
+
+test(
+  "who leaves ends the command with a late keeper, and whoever comes next is told so; who lost the session does not",
+  options,
+  async () => {
+    using place = new Place();
+    const runner = lateWorker(place);
+    const start = async (key: string) => {
+      const started = await runner.start(call(1, key), "late")(place.command("echo a; sleep 0.4; echo b; sleep 20"));
+      let said = "";
+      started.output.on("data", (bytes) => (said += String(bytes)));
+      await until(() => said.includes("b"));
+      return started;
+    };
+    const early = await runner.start(call(1, "early"), "late")(place.command("sleep 20"));
+    assert.equal(early.kept!.letGo("lost", new Error("lost")), false, "nobody would keep it");
+    await early.kept!.end(1_000);
+    const left = await start("left");
+    assert.equal(left.kept!.letGo("leaving", new Error("leaves")), false);
+    await left.kept!.end(1_000);
+    const next = place.worker();
+    const found = next.find(call(2, "left"), "late") as Spawn;
+    assert.deepEqual(await toEnd(await found(place.command(""))), { said: "a\nb\n", end: { code: 143, closed: true } });
+    place.worker().take("session", 2);
+    const lost = createCommandRunner({ folder: place.folder, machine: "here", spawn: createSpawner(), afterMs: 50 });
+    const line = place.command("echo a; until [ -e go ]; do sleep 0.02; done; echo b");
+    const losing = await lost.start(call(2, "lost"), "late")(line);
+    await until(() => place.entries().includes("output"));
+    await until(() => listProcesses(place.base, "keeper").some(({ key }) => key === "lost"));
+    assert.equal(losing.kept!.letGo("lost", new Error("lost")), true);
+    await assert.rejects(losing.ended, /lost/);
+    place.put("go", "");
+    const attached = await (place.worker().find(call(3, "lost"), "late") as Spawn)(place.command(""));
+    assert.deepEqual(await toEnd(attached), { said: "a\nb\n", end: { code: 0 } });
   },
 );

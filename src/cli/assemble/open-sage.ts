@@ -24,6 +24,7 @@ import { accountGuard, accountPerson, checkApprover, person } from "../host/jour
 import { contextWindow } from "../../models/window.ts";
 import type { HostClient } from "../host/host-client.ts";
 import { hostHome } from "../host/host-home.ts";
+import { openRunner } from "./command-runner.ts";
 import { sessionEnvironment } from "./session-environment.ts";
 import { withImages } from "./images.ts";
 import {
@@ -96,7 +97,8 @@ export async function openSage(run: Run): Promise<Sage> {
       throw error;
     }
   };
-  const agent = createAgent({ ...parts, permissionMode, model: ({ id }) => model(id) });
+  const runner = openRunner(installation.home, { attended: true });
+  const agent = createAgent({ ...parts, ...(runner && { runner }), permissionMode, model: ({ id }) => model(id) });
   const llmOptions = { ...folderOptions.llmOptions, ...options.llmOptions };
   const settings = { agent, options: { ...folderOptions, ...options, llmOptions } };
   const host = assembleEach(store, () => settings, {

@@ -14,7 +14,7 @@ import { engineUrl, joinEngine, workplaceName } from "../host/join-engine.ts";
 import { readFlagsOnly, usage } from "../process/flags.ts";
 import { onTermination } from "../process/termination.ts";
 import { absoluteModelSpec, modelOf } from "../../host/assembly/model-choice.ts";
-import { openRunner } from "../serve/command-runner.ts";
+import { openRunner } from "../assemble/command-runner.ts";
 import { openDaemon } from "../serve/daemon.ts";
 import { createLog } from "../serve/log.ts";
 

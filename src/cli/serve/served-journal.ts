@@ -7,7 +7,7 @@ import { thrownText } from "../../texts/shared/error.ts";
 import { clusterTexts } from "../../texts/serve/cluster.ts";
 import { sentence } from "../../texts/shared/sentence.ts";
 import { joinEngine } from "../host/join-engine.ts";
-import { openRunner } from "./command-runner.ts";
+import { openRunner } from "../assemble/command-runner.ts";
 import { openStore } from "../assemble/open-sage.ts";
 import type { DaemonParts } from "./daemon.ts";
 import { fileMemory, sharedMemory, type SurfaceMemory } from "./surface-memory.ts";

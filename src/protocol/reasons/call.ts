@@ -6,6 +6,7 @@ export type CallReasonArgs = {
   "ended-by-signal": { signal: string };
   "exit-unknown": {};
   "command-stopped": {};
+  "command-closed": {};
   "command-timed-out": { ms: number };
   "left-processes-ended": {};
   /** Nobody could type what it waited for. */

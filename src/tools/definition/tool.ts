@@ -58,8 +58,8 @@ export type ToolScope = {
   spawn?: Spawn;
   /** The call was begun by another process: `spawn` attaches to its command. */
   readonly attaches?: boolean;
-  /** True once `signal` has aborted because this process leaves, and nobody wants the call to end. */
-  leaves?(): boolean;
+  /** Set once `signal` has aborted and nobody wants the call to end: this process leaves, or has lost the session to another. */
+  leaves?(): "leaving" | "lost" | undefined;
   /** Prepares the sandbox that a command of this call must run in. Rejects when there can be none: then the command must not run. */
   confine?(command: { cwd: string; env: NodeJS.ProcessEnv }): Promise<Launch>;
   /** For a tool with `addresses`. */

@@ -1,18 +1,22 @@
-import { closeSync, constants, existsSync, openSync, readFileSync, readSync } from "node:fs";
+import { closeSync, constants, existsSync, openSync, readFileSync, readSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
+import { attempt } from "../../base/attempt.ts";
 import { endGroup } from "../../processes/group.ts";
 import { type Identity, identify, lifeOf } from "../../processes/identity.ts";
 import { listProcesses, noteProcess } from "../../processes/registry.ts";
-import type { Ending, ShellCommand, Spawn, Spawned } from "./spawn.ts";
+import type { Ending, Kept, ShellCommand, Spawn, Spawned } from "./spawn.ts";
 import { keptEnding } from "./keeper.ts";
-import { type RunnerCall, createRunnerEntries, olderKeeping, toldEnd } from "./runner-entries.ts";
+import { LATE, type RunnerCall, createRunnerEntries, olderKeeping, toldEnd } from "./runner-entries.ts";
 
 const CHUNK = 64 * 1024;
 /** Time between two looks: short while something comes, longer while nothing does. */
 const SOONEST_MS = 10;
 const LATEST_MS = 100;
+
+/** File in an entry whose command was ended because its Sage left. */
+const CLOSED = "closed";
 
 const POLL_MS = 100;
 const GRACE_MS = 2_000;
@@ -50,6 +54,10 @@ type RunnerParts = {
   spawn: Spawn;
   /** How much of an output is kept, in bytes, apart from its end. */
   largest?: number;
+  /** The keeper takes over after this time. Most commands end before, and cost nothing more than without one; killed before, their end is not known. */
+  afterMs?: number;
+  /** Its commands end when this process leaves; they only outlive its sudden death. */
+  endsOnLeaving?: boolean;
 };
 
 export function createCommandRunner({
@@ -57,12 +65,15 @@ export function createCommandRunner({
   machine,
   spawn,
   largest = MAX_OUTPUT_BYTES,
+  afterMs = 0,
+  endsOnLeaving = false,
 }: RunnerParts): CommandRunner {
   const entries = createRunnerEntries(root, machine);
   const keepers = createKeepers(dirname(root));
 
   const start = async (call: RunnerCall, id: string, command: ShellCommand): Promise<Spawned> => {
     if (!existsSync(command.cwd)) throw new Error(`there is no folder ${command.cwd}`);
+    if (id === LATE) return startLate(call, command);
     const entry = entries.enter(call, id);
     if (entry === "there") {
       const found = entries.find(call, id);
@@ -71,17 +82,50 @@ export function createCommandRunner({
       return attach(call, found.folder, command);
     }
     const { folder } = entry;
-    const follow = (ended: Promise<unknown>) => followOutput(folder, ended);
     let own: Identity | undefined;
     const noted = async (pid: number, keeper = 0) => {
       own = identify(pid);
       keepers.note(call, folder, keeper, own);
       return command.noted(pid);
     };
-    const kept = { folder, largest, timeoutMs: command.timeoutMs ?? NO_TIMEOUT_MS, follow };
-    const started = await spawn({ ...command, noted, kept });
-    return leavable(started, () => lives(own));
+    const started = await spawn({ ...command, noted, kept: keptIn(folder, command) });
+    return leavable(started, { folder, runs: () => lives(own), endsOnLeaving });
   };
+
+  /** Until its keeper takes over it is a command like any other, and has no entry. */
+  const startLate = async (call: RunnerCall, command: ShellCommand): Promise<Spawned> => {
+    const folder = entries.folderOf(call);
+    let own: Identity | undefined;
+    let leader = 0;
+    let isOver = false;
+    const noted = async (pid: number) => {
+      leader = pid;
+      return command.noted(pid);
+    };
+    const late = {
+      afterMs,
+      enter(read: Buffer) {
+        own = identify(leader);
+        entries.enterLate(call, read);
+      },
+      taken: (keeper: number) => void attempt(() => keepers.note(call, folder, keeper, own!)), // on a full disk nobody finds it
+    };
+    const started = await spawn({ ...command, noted, kept: { ...keptIn(folder, command), late } });
+    const { isKept = () => false } = started;
+    const ended = started.ended.then(async (end) => {
+      isOver = true;
+      if (end === "unknown" || isKept()) return end;
+      return { ...end, ...((await endGroup(started.pid, GRACE_MS)) && ({ left: true } as const)) };
+    });
+    return leavable({ ...started, ended, isKept }, { folder, runs: () => !isOver, endsOnLeaving });
+  };
+
+  const keptIn = (folder: string, { timeoutMs = NO_TIMEOUT_MS }: ShellCommand): Kept => ({
+    folder,
+    largest,
+    timeoutMs,
+    follow: (ended, from) => followOutput(folder, ended, from),
+  });
 
   const attach = async (call: RunnerCall, folder: string, command: ShellCommand): Promise<Spawned> => {
     const keeping = keepers.find(call, folder);
@@ -90,23 +134,12 @@ export function createCommandRunner({
     const ended = endOf(folder, keeping, left.signal);
     const { pid = 0 } = keeping?.command ?? {};
     if (runs()) await command.noted(pid);
-    return leavable({ pid, output: followOutput(folder, ended), ended, letGo: () => left.abort() }, runs);
-  };
-
-  /** Waits for the end that the keeper tells; without a keeper for the end of the command, whatever it was. */
-  const endOf = async (folder: string, keeping: Keeping | undefined, signal: AbortSignal): Promise<Ending> => {
-    for (;;) {
-      const isKept = lives(keeping);
-      const told = toldEnd(folder); // after the look at the keeper: it tells before it ends
-      if (told !== undefined) return keptEnding(told);
-      if (!isKept && !lives(keeping?.command)) return "unknown";
-      if (signal.aborted) return "unknown";
-      await sleep(POLL_MS);
-    }
+    const output = followOutput(folder, ended);
+    return leavable({ pid, output, ended, letGo: () => left.abort() }, { folder, runs, endsOnLeaving });
   };
 
   return {
-    take: (session, epoch) => entries.take(session, epoch)?.id,
+    take: (session, epoch) => (afterMs > 0 ? LATE : entries.take(session, epoch)?.id),
     retake: entries.retake,
     start: (call, id) => (command) => start(call, id, command),
     find(call, id) {
@@ -154,12 +187,31 @@ function createKeepers(home: string) {
   };
 }
 
+/** Waits for the end that the keeper tells; without a keeper for the end of the command, whatever it was. */
+async function endOf(folder: string, keeping: Keeping | undefined, signal: AbortSignal): Promise<Ending> {
+  for (;;) {
+    const isKept = lives(keeping);
+    const told = toldEnd(folder); // after the look at the keeper: it tells before it ends
+    if (told !== undefined) return wasClosed(keptEnding(told), folder);
+    if (!isKept && !lives(keeping?.command)) return "unknown";
+    if (signal.aborted) return "unknown";
+    await sleep(POLL_MS);
+  }
+}
+
+function wasClosed(end: Ending, folder: string): Ending {
+  return end !== "unknown" && existsSync(join(folder, CLOSED)) ? { ...end, closed: true } : end;
+}
+
 function lives(process: Identity | undefined): boolean {
   return process !== undefined && lifeOf(process) === "alive";
 }
 
 /** A command that this process may leave while it runs. */
-function leavable({ letGo, ...spawned }: Spawned, runs: () => boolean): Spawned {
+function leavable(
+  { letGo, isKept, ...spawned }: Spawned,
+  { folder, runs, endsOnLeaving }: { folder: string; runs: () => boolean; endsOnLeaving: boolean },
+): Spawned {
   const leaving = Promise.withResolvers<never>();
   leaving.promise.catch(() => {}); // the end may have been told before
   return {
@@ -168,21 +220,27 @@ function leavable({ letGo, ...spawned }: Spawned, runs: () => boolean): Spawned 
     kept: {
       runs,
       end: async (graceMs) => runs() && endGroup(spawned.pid, graceMs),
-      letGo(why) {
+      letGo(how, why) {
+        if (isKept?.() === false) return false;
+        if (how === "leaving" && endsOnLeaving) {
+          if (runs()) attempt(() => writeFileSync(join(folder, CLOSED), ""));
+          return false;
+        }
         leaving.reject(why);
         letGo?.();
         spawned.output.destroy();
+        return true;
       },
     },
   };
 }
 
 /** The output of a kept command, from its beginning, as it grows in the folder of its entry; until the command has ended. */
-function followOutput(folder: string, ended: Promise<unknown>): Readable {
-  return Readable.from(grown(folder, ended), { objectMode: false });
+function followOutput(folder: string, ended: Promise<unknown>, from = 0): Readable {
+  return Readable.from(grown(folder, ended, from), { objectMode: false });
 }
 
-async function* grown(folder: string, ended: Promise<unknown>): AsyncGenerator<Buffer> {
+async function* grown(folder: string, ended: Promise<unknown>, from: number): AsyncGenerator<Buffer> {
   let isOver = false;
   let wake = () => {};
   const end = () => {
@@ -192,12 +250,14 @@ async function* grown(folder: string, ended: Promise<unknown>): AsyncGenerator<B
   void ended.then(end, end);
   let file: number | undefined;
   let waitMs = SOONEST_MS;
+  let at = from;
   try {
     for (;;) {
       const isLast = isOver; // what came before the end was told is read once more
       file ??= openIfThere(join(folder, "output"));
-      for (let bytes = readNext(file); bytes; bytes = readNext(file)) {
+      for (let bytes = readNext(file, at); bytes; bytes = readNext(file, at)) {
         waitMs = SOONEST_MS;
+        at += bytes.length;
         yield bytes;
       }
       if (isLast) break;
@@ -218,10 +278,10 @@ function* rest(folder: string): Generator<Buffer> {
   yield readFileSync(path);
 }
 
-function readNext(file: number | undefined): Buffer | undefined {
+function readNext(file: number | undefined, at: number): Buffer | undefined {
   if (file === undefined) return undefined;
   const bytes = Buffer.allocUnsafe(CHUNK);
-  const length = readSync(file, bytes, 0, CHUNK, null);
+  const length = readSync(file, bytes, 0, CHUNK, at);
   return length === 0 ? undefined : bytes.subarray(0, length);
 }
 

@@ -9,6 +9,9 @@ const GRACE_S = 2;
  * command left behind, and the command itself when its time is up, and outlives Sage until then. It stands in that folder, which may be
  * given another name meanwhile.
  *
+ * It may also take over a command that runs already: Sage, which reads the output itself until then, makes the entry with what it has read
+ * and sends SIGUSR1 until it is answered: a signal just before bash waits does not wake it. The answer is `k` on descriptor 3, or `n`. Most commands end before: they cost nothing more than without a keeper.
+ *
  * `begun` is made once: by the command as it begins, or by somebody who wants that it never does. The end is told by a name, which takes
  * next to no room on a full disk, and none if another name is given up for it.
  */
@@ -24,28 +27,20 @@ export const KEEPER = `
     done
     return 1
   }
-  keep() {
-    local pid copier timer code end=code n naps
-    cd -- "$entry" || exit
-    exec 4<>"$pipe" 9<>"$pipe.remark"
+  copies() {
     set -m
     (
-      exec 3>&- 4>&- 9>&-
+      exec 3>&- 4>&- 8>&- 9>&-
       trap '' XFSZ
       ulimit -f "$blocks"
-      cat >output || tail -c ${MAX_REST_BYTES} >rest
+      cat >>output || tail -c ${MAX_REST_BYTES} >rest
     ) <"$pipe" 2>/dev/null &
     copier=$!
-    (
-      IFS= read -r -d '' word && [[ $word == go ]] && set -C && : >begun && set +C &&
-        cd -- "$folder" && unset OLDPWD && exec bash --noprofile --norc -c "$line" </dev/null
-      exit 125
-    ) 3>&- >"$pipe" 4>&- 9>&- 2>&1 &
-    pid=$!
     set +m
-    exec 4>&- 8<>"$pipe.clock"
+  }
+  times() {
     (
-      exec 3>&- 7<"$pipe.clock" 8>&-  # 9 stays: the names of the pipes go with the keeper
+      exec 3>&- 4>&- 7<"$pipe.clock" 8>&-  # 9 stays: the names of the pipes go with the keeper
       SECONDS=0
       # The end of the pipe tells that the keeper was killed: then this shell sees to the time, and leaves with the command.
       read -r -t "$seconds" -u 7 || (( $? > 128 )) || while (( SECONDS < \${seconds%.*} )) && runs; do read -t 1 -u 9; done
@@ -56,9 +51,42 @@ export const KEEPER = `
       runs && kill -KILL -- "-$pid"
     ) </dev/null >/dev/null 2>&1 &
     timer=$!
+  }
+  keep() {
+    local pid copier timer code end=code n naps
+    cd -- "$entry" || exit
+    exec 4<>"$pipe" 9<>"$pipe.remark"
+    copies
+    set -m
+    (
+      IFS= read -r -d '' word && [[ $word == go ]] && set -C && : >begun && set +C &&
+        cd -- "$folder" && unset OLDPWD && exec bash --noprofile --norc -c "$line" </dev/null
+      exit 125
+    ) 3>&- >"$pipe" 4>&- 9>&- 2>&1 &
+    pid=$!
+    set +m
+    exec 4>&- 8<>"$pipe.clock"
+    times
     echo "s$pid" >&3
+    waits
+  } 2>/dev/null
+  takes() {
+    local pid=$1 copier timer code end=code n naps
+    trap '' USR1  # Sage asks until it is answered
+    cd -- "$entry" || { trap 'asked=1' USR1; return 2; }
+    exec 4<>"$pipe" 8<>"$pipe.clock" 9<>"$pipe.remark"  # 4 stays until the end: the command may not have opened the pipe yet
+    copies
+    times
+    echo k >&3
+    waits
+    code=$?
+    trap 'asked=1' USR1
+    return "$code"
+  } 2>/dev/null
+  waits() {
     { wait "$pid"; } 2>&9
     code=$?
+    exec 4>&-
     kill -KILL "$timer"
     wait "$timer"
     read -t 0 -u 9 && read -r -u 9 && end=signal
@@ -79,7 +107,7 @@ export const KEEPER = `
     echo "e$end" >&3
     cd /
     [[ $end != *.held ]]
-  } 2>/dev/null`;
+  }`;
 
 /** The end as a keeper tells it: `code.3`, `signal.137`, `late`, with `.left` when it had left processes behind. */
 export function keptEnding(told: string): Ending {

@@ -16,6 +16,9 @@ import {
 import { join } from "node:path";
 import type { Identity } from "../../processes/identity.ts";
 
+/** Stands for the id of a folder where a call gets its entry only when it has run for a while: a missing one says nothing. */
+export const LATE = "late";
+
 /** Others may be quicker a few times; a folder that cannot be read stays so. */
 const MAX_TRIES = 100;
 
@@ -33,6 +36,9 @@ type RunnerEntries = {
   /** Makes the entry of a call. "there": it was made before. Throws when the session is somebody else's. */
   enter(call: RunnerCall, id: string): { folder: string } | "there";
   find(call: RunnerCall, id: string): Found;
+  /** Makes the entry of a call that was begun without one, with its output up to here. Throws when the session is somebody else's. */
+  enterLate(call: RunnerCall, read: Buffer): void;
+  folderOf(call: RunnerCall): string;
   /** Every entry of the session. */
   all(session: string, epoch: number): string[];
   /** Removes the entry, and names its folder. */
@@ -93,6 +99,10 @@ export function createRunnerEntries(root: string, machine: string): RunnerEntrie
       }
     },
     find(call, id) {
+      if (id === LATE) {
+        const isOurs = existsSync(homeOf(call.session)) && take(call.session, call.epoch) !== undefined;
+        return isOurs && hasBegun(folderOf(call)) ? { folder: folderOf(call) } : "unknown";
+      }
       // Without its folder nobody knows what had been in there, and a new one knows nothing.
       if (!existsSync(homeOf(call.session)) || take(call.session, call.epoch)?.id !== id) return "unknown";
       const folder = folderOf(call);
@@ -102,13 +112,21 @@ export function createRunnerEntries(root: string, machine: string): RunnerEntrie
       rmSync(folder, { recursive: true, force: true });
       return "never";
     },
+    enterLate(call, read) {
+      if (!take(call.session, call.epoch)) throw new Error("another process has the session now");
+      const folder = folderOf(call);
+      mkdirSync(folder, { mode: 0o700 });
+      for (const [name, bytes] of [["output", read] as const, ["begun", ""] as const])
+        writeFileSync(join(folder, name), bytes, { flag: "wx", mode: 0o600 });
+    },
+    folderOf,
     all: (session, epoch) =>
       (namesIn(join(homeOf(session), String(epoch))) ?? [])
         .filter((name) => name !== "id")
         .map((name) => join(homeOf(session), String(epoch), name)),
     forget(call) {
       const folder = folderOf(call);
-      rmSync(folder, { recursive: true, force: true });
+      if (existsSync(folder)) rmSync(folder, { recursive: true, force: true }); // most calls of a terminal have none
       return folder;
     },
     sweep(olderThanMs) {

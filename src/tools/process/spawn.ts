@@ -26,8 +26,13 @@ export type Kept = {
   timeoutMs: number;
   /** How much of the output is kept, in bytes, apart from its end. */
   largest: number;
-  /** The output as it grows there, until the end. */
-  follow(ended: Promise<unknown>): Readable;
+  /** The output as it grows there, from a byte on, until the end. */
+  follow(ended: Promise<unknown>, from?: number): Readable;
+  /**
+   * The keeper takes over a command that still runs after this time. Then the entry is made, with the output up to there; it throws where
+   * that is impossible. Where no spawner works, nobody keeps the command.
+   */
+  late?: { afterMs: number; enter(read: Buffer): void; taken(keeper: number): void };
 };
 
 /** A prepared start in a sandbox. Its starter opens 3 for the status, 6 and 8 on the files, 7 for a byte before the command begins. */
@@ -62,17 +67,26 @@ export type Spawned = {
   ended: Promise<Ending>;
   /** Stops listening to its keeper, and lets it run. */
   letGo?(): void;
-  /** Set for a command that is kept. Its keeper sees to the timeout and to processes that it leaves behind. */
+  /** False until a keeper that comes later has taken over. */
+  isKept?(): boolean;
+  /** Set for a command with a keeper, which sees to the timeout and to processes that it leaves behind. */
   kept?: {
     runs(): boolean;
     end(graceMs: number): Promise<boolean>;
-    /** This process leaves: the command continues, and `ended` rejects with the reason. */
-    letGo(why: unknown): void;
+    /** This process leaves or has lost the session. True: the command continues, and `ended` rejects with `why`. False: it is to be ended. */
+    letGo(how: Leaving, why: unknown): boolean;
   };
 };
 
-/** `unknown`: it is over, and nobody was there to be told how. `left`: processes that it had left behind were ended. */
-export type Ending = (({ code: number } | { signal: NodeJS.Signals } | { late: true }) & { left?: true }) | "unknown";
+/**
+ * `unknown`: it is over, and nobody was there to be told how. `left`: processes that it had left behind were ended. `closed`: it was ended
+ * because its Sage left.
+ */
+export type Ending =
+  | (({ code: number } | { signal: NodeJS.Signals } | { late: true }) & { left?: true; closed?: true })
+  | "unknown";
+
+export type Leaving = "leaving" | "lost";
 
 /** Starts a command. Rejects when it cannot be started; how it ends is never an error. */
 export type Spawn = (command: ShellCommand) => Promise<Spawned>;

@@ -6,8 +6,10 @@ import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { groupRuns } from "../../processes/group.ts";
-import type { Ending, Launch, ShellCommand, Spawn, Spawned } from "./spawn.ts";
+import type { Ending, Kept, Launch, ShellCommand, Spawn, Spawned } from "./spawn.ts";
 import { boxedEnding, endHeld, spawnDirectly } from "./spawn.ts";
+import { createHandOver, type HandOver } from "./hand-over.ts";
+import { attempt } from "../../base/attempt.ts";
 import { isHeld, KEEPER, keptEnding } from "./keeper.ts";
 
 /** An argument of a program may have 128 kB; whatever comes near it is started directly, which says what is wrong. */
@@ -26,10 +28,11 @@ const REST_MS = 10_000;
  * its status to descriptor 3 and waits for one more byte of input. It ends with the spawner, and that with Sage: the end of descriptor 5,
  * which nobody writes to, tells of it.
  *
- * A kept command has `kept` in front, the folder of its entry and its timeout: `keeper.ts` has that part.
+ * A kept command has `kept` in front, the folder of its entry and its timeout; or `late`, if its keeper may take over later: `keeper.ts` has that part.
  */
 const PROGRAM = `
   mkfifo -m 600 -- "$1" "$1.clock" "$1.remark" || exit
+  trap 'asked=1' USR1
   trap : PIPE  # Sage may be gone when a command ends: the folder still is to go; commands get back what it was
   exec 2>&3  # there bash says by which signal a command was ended
   if [[ $2 == tied ]]; then
@@ -49,6 +52,9 @@ const PROGRAM = `
       IFS= read -r -d '' args && IFS= read -r -d '' filter || break
       while IFS= read -r -d '' word && [[ -n $word ]]; do box+=("$word"); done
       IFS= read -r -d '' word
+    fi
+    if [[ $word == late ]]; then
+      IFS= read -r -d '' entry && IFS= read -r -d '' seconds && IFS= read -r -d '' blocks && IFS= read -r -d '' word || break
     fi
     if [[ $word == kept ]]; then
       IFS= read -r -d '' entry && IFS= read -r -d '' seconds && IFS= read -r -d '' blocks &&
@@ -71,9 +77,18 @@ const PROGRAM = `
       ) 3>&- 4<>"$1" >"$1" 4>&- 2>&1 &  # 4: opening a pipe that nobody reads any more would never return
     fi
     set +m     # a command that is only stopped for a while has not ended
+    asked=
     echo "s$!" >&3
     wait $!
-    echo "e$?" >&3
+    code=$?
+    if [[ $asked ]]; then
+      takes $!
+      case $? in 0) continue ;; 1) break ;; esac
+      echo n >&3
+      wait $!  # again: the first one may have ended with the signal that asked
+      code=$?
+    fi
+    echo "e$code" >&3
   done
   rm -rf -- "\${1%/*}"`;
 
@@ -101,8 +116,8 @@ export function createSpawner({ restMs = REST_MS } = {}): Spawn {
     idle.push(entry);
   };
 
-  /** Never directly: a command of which others were told that it is kept must not run without a keeper. */
-  const startKept: Spawn = async (command) => {
+  /** Undefined when no process could be started that keeps the command. */
+  const startKept = async (command: ShellCommand): Promise<Spawned | undefined> => {
     if (command.line.includes("\0")) throw new Error("a command cannot hold a NUL character");
     const key = JSON.stringify(command.env);
     for (let tries = 0; tries < 2; tries++) {
@@ -110,12 +125,18 @@ export function createSpawner({ restMs = REST_MS } = {}): Spawn {
       const started = await lane?.start(command, () => keep(lane, key));
       if (started) return started;
     }
-    throw new Error("no process could be started that keeps the command");
+    return undefined;
   };
 
-  return async (command) => {
-    if (command.kept) return startKept(command);
-    const fits = command.line.length <= MAX_LINE_LENGTH && !command.line.includes("\0") && existsSync(command.cwd);
+  return async ({ kept, ...command }) => {
+    const isShort = command.line.length <= MAX_LINE_LENGTH;
+    if (kept) {
+      const started = isShort || !kept.late ? await startKept({ ...command, kept }) : undefined;
+      if (started) return started;
+      // Others were told that it is kept.
+      if (!kept.late) throw new Error("no process could be started that keeps the command");
+    }
+    const fits = isShort && !command.line.includes("\0") && existsSync(command.cwd);
     if (!fits || performance.now() < restsUntil) return spawnDirectly(command);
     const tied = command.launch !== undefined;
     const key = `${tied ? "tied" : ""}${JSON.stringify(command.env)}`;
@@ -209,14 +230,16 @@ async function startCommand(
   { line, cwd, noted, launch, kept }: ShellCommand,
   free: () => void,
 ): Promise<Spawned | undefined> {
-  const output = kept || !isAlive() ? undefined : openOutput(pipe);
-  if (!output && !(kept && isAlive())) {
+  const isRead = !kept || kept.late !== undefined;
+  const output = isRead && isAlive() ? openOutput(pipe) : undefined;
+  if (!isAlive() || (isRead && !output)) {
     close();
     return undefined;
   }
   hold(true);
   const started = Promise.withResolvers<number | undefined>();
   const ended = Promise.withResolvers<Ending>();
+  const late = output && handOverOf(kept, { pipe, output, spawner: spawnerPid, ended: ended.promise });
   let remark = "";
   let isOver = false;
   let isWhole = launch === undefined; // a sandbox that failed may have left its byte unread
@@ -227,7 +250,7 @@ async function startCommand(
     output?.off("end", settle).off("close", settle);
     listen(() => {});
     hold(false);
-    if (isAlive() && isWhole && (!output || output.readableEnded)) free();
+    if (isAlive() && isWhole && (!output || output.readableEnded || late?.isKept())) free();
     else close();
   };
   output?.on("end", settle).on("close", settle);
@@ -236,15 +259,21 @@ async function startCommand(
       started.resolve(undefined);
       void started.promise.then((pid) => ended.resolve(pid === undefined ? "unknown" : groupEnd(pid)));
       isOver = true;
+      late?.over();
     } else if (/^s\d+$/.test(said)) {
       started.resolve(Number(said.slice(1)));
-    } else if (kept && said.startsWith("e")) {
+    } else if (late && said === "k") {
+      late.taken();
+    } else if (late && said === "n") {
+      late.refused();
+    } else if (late ? late.isKept() && said.startsWith("e") : kept && said.startsWith("e")) {
       ended.resolve(keptEnding(said.slice(1)));
       isWhole = !isHeld(said);
       isOver = true;
     } else if (/^e\d+$/.test(said)) {
       ended.resolve(launch ? boxedEnding(Number(said.slice(1))) : endingOf(Number(said.slice(1)), remark));
       isOver = true;
+      late?.over();
     } else if (launch && said.startsWith("{")) {
       void begin(launch, said, started.promise, input).then((began) => (isWhole ||= began));
     } else {
@@ -260,7 +289,9 @@ async function startCommand(
     return undefined;
   }
   try {
-    input.write((await noted(pid, spawnerPid)) ? "go\0" : "no\0");
+    const begins = await noted(pid, spawnerPid);
+    input.write(begins ? "go\0" : "no\0");
+    if (begins) late?.begun();
   } catch (error) {
     input.write("no\0");
     output?.destroy();
@@ -269,19 +300,35 @@ async function startCommand(
     wasAnswered = true;
     settle();
   }
-  if (output) return { pid, output, ended: ended.promise };
+  if (output && !late) return { pid, output, ended: ended.promise };
   const letGo = () => {
     listen(() => {});
     ended.resolve("unknown"); // nobody follows its output any more
     hold(false);
     close();
   };
+  if (late) return { pid, output: late.output, ended: ended.promise, letGo, isKept: late.isKept };
   return { pid, output: kept!.follow(ended.promise), ended: ended.promise, letGo };
+}
+
+/** Undefined for a command without a keeper, or with one from the start. */
+function handOverOf(
+  kept: Kept | undefined,
+  { pipe, output, spawner, ended }: { pipe: string; output: Socket; spawner: number; ended: Promise<Ending> },
+): HandOver | undefined {
+  const { late } = kept ?? {};
+  if (!kept || !late) return undefined;
+  const taken = () => late.taken(spawner);
+  const ask = () => void attempt(() => process.kill(spawner, "SIGUSR1"));
+  return createHandOver(pipe, output, { ...kept, ...late }, { ask, taken, ended });
 }
 
 /** The words that tell the spawner how to run a command. */
 function instruction({ launch, kept }: { [Key in "launch" | "kept"]: ShellCommand[Key] }): string[] {
-  if (kept) return ["kept", kept.folder, `${kept.timeoutMs / 1_000}`, `${kept.largest / 1_024}`];
+  if (kept) {
+    const words = [kept.folder, `${kept.timeoutMs / 1_000}`, `${kept.largest / 1_024}`];
+    return kept.late ? ["late", ...words, "run"] : ["kept", ...words];
+  }
   return launch ? ["confined", launch.args, launch.filter, ...launch.words, "", "run"] : ["run"];
 }
 

@@ -88,10 +88,11 @@ async function watch(
     ending ??= keeper ? keeper.end(graceMs) : endGroup(pid, graceMs, input.launch?.inner());
   };
   const interrupt = () => {
-    if (keeper && scope.leaves?.()) keeper.letGo(scope.signal.reason);
-    else stop("interrupted");
+    const how = scope.leaves?.();
+    if (how === undefined || keeper?.letGo(how, scope.signal.reason) !== true) stop("interrupted");
   };
-  const timer = keeper ? undefined : setTimeout(stop, input.timeout, "timed out");
+  // Of a command that another process began, its keeper knows the time.
+  const timer = scope.attaches ? undefined : setTimeout(stop, input.timeout, "timed out");
   scope.signal.addEventListener("abort", interrupt, { once: true });
   if (scope.signal.aborted) interrupt();
 
@@ -171,6 +172,11 @@ function howItEnded(end: Ending): Note {
   if (end === "unknown")
     return ["How it ended is not known: check what it left behind before anything else.", reason("exit-unknown", {})];
   if ("late" in end) return ["It took too long.", reason("exit-unknown", {})]; // told as a timeout
+  if (end.closed)
+    return [
+      "Sage was closed while it ran: that ended it, the output is what came before.",
+      reason("command-closed", {}),
+    ];
   return "code" in end
     ? [`Exit code ${end.code}.`, reason("exit-code", { code: end.code })]
     : [`Ended by ${end.signal}.`, reason("ended-by-signal", { signal: end.signal })];

@@ -4,7 +4,7 @@ import type { Confined } from "../../../protocol/confine.ts";
 import type { ToolInput } from "../../../protocol/facts/call.ts";
 import type { FactData } from "../../../protocol/facts/fact.ts";
 import type { ToolResult } from "../../../protocol/facts/message.ts";
-import type { Spawn } from "../../../tools/process/spawn.ts";
+import type { Leaving, Spawn } from "../../../tools/process/spawn.ts";
 import type { Tool } from "../../../tools/definition/tool.ts";
 import type { Workspace } from "../../state/context.ts";
 
@@ -65,7 +65,9 @@ export function keepsCommand(
   };
 }
 
-/** True when work is aborted because this process leaves or has lost the session: nobody wants the work to end. */
-export function isLeaving({ aborted, reason }: AbortSignal): boolean {
-  return aborted && (!(reason instanceof Stopped) || reason.why === "leaving");
+/** Set when work is aborted because this process leaves or has lost the session: nobody wants the work to end. */
+export function leavingOf({ aborted, reason }: AbortSignal): Leaving | undefined {
+  if (!aborted) return undefined;
+  if (!(reason instanceof Stopped)) return "lost";
+  return reason.why === "leaving" ? "leaving" : undefined;
 }

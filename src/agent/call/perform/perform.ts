@@ -20,7 +20,7 @@ import { createElicitations, endLostElicitations, type Elicitations } from "./el
 import { afterCall } from "../judge/hooked.ts";
 import { webScope } from "./hop.ts";
 import { anchorOf, checkedInput, rulesFor, toolFor, toolPlace } from "../judge/decision-input.ts";
-import { isLeaving, keepsCommand, type KeptCommand, type KeptParts } from "./outlive.ts";
+import { keepsCommand, leavingOf, type KeptCommand, type KeptParts } from "./outlive.ts";
 import { recover, type Rerun } from "./recover.ts";
 import { endTurnIfSaid, waitForPerson } from "../judge/request.ts";
 import { endOfTask, endWithProcess, lifeOfTask, stopTask } from "../../state/tasks.ts";
@@ -107,7 +107,8 @@ async function performOnce(
         return noteTask(context, once.value);
       }
       endLostElicitations(durable, run);
-      const result = await recover(durable, context, { tool, input, verdict, round: run, ...once }).catch(endUnknown);
+      const lost = { tool, input, verdict, round: run, confined: confined !== undefined, ...once };
+      const result = await recover(durable, context, lost).catch(endUnknown);
       return "rerun" in result ? result : durable.decide(callKeys.done, "call.finished", () => told(result));
     }
     default:
@@ -247,7 +248,7 @@ export function effectScope(context: Workspace & Judging & Tree, scope: StepScop
     output: (text) => scope.delta("output", config.redact(text)),
     waiting: (question) => scope.notice(reason("command-waits", { question: config.redact(question) })),
     spawned: (pid) => scope.spawned(pid),
-    leaves: () => isLeaving(scope.signal),
+    leaves: () => leavingOf(scope.signal),
     notice: (why) => scope.notice(why),
     delegate: notHere,
     requestInput: notHere,

@@ -34,6 +34,8 @@ type Lost = {
   round: number;
   /** Process groups of it that still live. */
   running: number[];
+  /** It ran in a sandbox, which ends with Sage. */
+  confined: boolean;
   /** It may run in a container, or on a machine, into which nobody here can look. */
   elsewhere?: true;
   since: number;
@@ -47,6 +49,8 @@ export async function recover(durable: Durable, context: ExecutionContext, lost:
   const { round, running } = lost;
   const run = callKeys.run(round);
   const keys = callKeys.lost(round);
+  const isAsked = durable.known(keys.running) || durable.known(keys.over);
+  if (lost.confined && running.length === 0 && !lost.elsewhere && !isAsked) return endUnknown(endedWithSage);
   const said: string[] = [];
   let found: Reason = reason(lost.elsewhere ? "may-run-elsewhere" : "end-unknown", {});
   // Once asked, it is followed to its end, also when the command has ended since.
@@ -98,6 +102,9 @@ export async function recover(durable: Durable, context: ExecutionContext, lost:
   if (choice === "stop") durable.stop(new Stopped("cancelled", reason("stopped-after-loss", {})));
   return endUnknown([why, ...said, "It was not run again: check what it left behind before anything else."].join("\n"));
 }
+
+const endedWithSage =
+  "This ran in the sandbox, which ended when Sage was killed: how far it came and what it printed is not known. Check what it left behind before you run it again.";
 
 async function choose(
   durable: Durable,
