@@ -83,7 +83,7 @@ module.syncBuiltinESMExports();
 const send = Socket.prototype.write as (...given: unknown[]) => boolean;
 Object.assign(Socket.prototype, {
   write(this: Socket, chunk: unknown, ...rest: unknown[]) {
-    if (recording && typeof chunk === "string" && chunk.startsWith("run\0") && chunk.includes(command))
+    if (recording && typeof chunk === "string" && /^(?:run|late)\0/.test(chunk) && chunk.includes(command))
       reached("command started");
     return send.call(this, chunk, ...rest);
   },

@@ -8,6 +8,7 @@ import { type Identity, identify, lifeOf } from "../../processes/identity.ts";
 import { listProcesses, noteProcess } from "../../processes/registry.ts";
 import type { Ending, Kept, ShellCommand, Spawn, Spawned } from "./spawn.ts";
 import { keptEnding } from "./keeper.ts";
+import { spawnBetween } from "./spawner.ts";
 import { LATE, type RunnerCall, createRunnerEntries, olderKeeping, toldEnd } from "./runner-entries.ts";
 
 const CHUNK = 64 * 1024;
@@ -73,7 +74,6 @@ export function createCommandRunner({
 
   const start = async (call: RunnerCall, id: string, command: ShellCommand): Promise<Spawned> => {
     if (!existsSync(command.cwd)) throw new Error(`there is no folder ${command.cwd}`);
-    if (id === LATE) return startLate(call, command);
     const entry = entries.enter(call, id);
     if (entry === "there") {
       const found = entries.find(call, id);
@@ -88,20 +88,16 @@ export function createCommandRunner({
       keepers.note(call, folder, keeper, own);
       return command.noted(pid);
     };
-    const started = await spawn({ ...command, noted, kept: keptIn(folder, command) });
+    const started = await spawn({ ...command, noted, kept: keptIn(folder, command, largest) });
     return leavable(started, { folder, runs: () => lives(own), endsOnLeaving });
   };
 
   /** Until its keeper takes over it is a command like any other, and has no entry. */
-  const startLate = async (call: RunnerCall, command: ShellCommand): Promise<Spawned> => {
+  const startLate = (call: RunnerCall): Spawn => {
     const folder = entries.folderOf(call);
     let own: Identity | undefined;
     let leader = 0;
     let isOver = false;
-    const noted = async (pid: number) => {
-      leader = pid;
-      return command.noted(pid);
-    };
     const late = {
       afterMs,
       enter(read: Buffer) {
@@ -110,28 +106,29 @@ export function createCommandRunner({
       },
       taken: (keeper: number) => void attempt(() => keepers.note(call, folder, keeper, own!)), // on a full disk nobody finds it
     };
-    const started = await spawn({ ...command, noted, kept: { ...keptIn(folder, command), late } });
-    const { isKept = () => false } = started;
-    const ended = started.ended.then(async (end) => {
-      isOver = true;
-      if (end === "unknown" || isKept()) return end;
-      return { ...end, ...((await endGroup(started.pid, GRACE_MS)) && ({ left: true } as const)) };
-    });
-    return leavable({ ...started, ended, isKept }, { folder, runs: () => !isOver, endsOnLeaving });
+    const noting = (command: ShellCommand) => async (pid: number) => {
+      leader = pid;
+      return command.noted(pid);
+    };
+    return spawnBetween(
+      spawn,
+      (command) => ({ ...command, noted: noting(command), kept: { ...keptIn(folder, command, largest), late } }),
+      ({ isKept = () => false, ...started }) => {
+        const ended = started.ended.then(async (end) => {
+          isOver = true;
+          if (end === "unknown" || isKept()) return end;
+          return { ...end, ...((await endGroup(started.pid, GRACE_MS)) && ({ left: true } as const)) };
+        });
+        return leavable({ ...started, ended, isKept }, { folder, runs: () => !isOver, endsOnLeaving });
+      },
+    );
   };
-
-  const keptIn = (folder: string, { timeoutMs = NO_TIMEOUT_MS }: ShellCommand): Kept => ({
-    folder,
-    largest,
-    timeoutMs,
-    follow: (ended, from) => followOutput(folder, ended, from),
-  });
 
   const attach = async (call: RunnerCall, folder: string, command: ShellCommand): Promise<Spawned> => {
     const keeping = keepers.find(call, folder);
     const left = new AbortController();
     const runs = () => toldEnd(folder) === undefined && lives(keeping?.command);
-    const ended = endOf(folder, keeping, left.signal);
+    const ended = endOfKept(folder, keeping, left.signal);
     const { pid = 0 } = keeping?.command ?? {};
     if (runs()) await command.noted(pid);
     const output = followOutput(folder, ended);
@@ -141,7 +138,7 @@ export function createCommandRunner({
   return {
     take: (session, epoch) => (afterMs > 0 ? LATE : entries.take(session, epoch)?.id),
     retake: entries.retake,
-    start: (call, id) => (command) => start(call, id, command),
+    start: (call, id) => (id === LATE ? startLate(call) : (command) => start(call, id, command)),
     find(call, id) {
       const found = entries.find(call, id);
       if (found === "never") return found;
@@ -188,7 +185,7 @@ function createKeepers(home: string) {
 }
 
 /** Waits for the end that the keeper tells; without a keeper for the end of the command, whatever it was. */
-async function endOf(folder: string, keeping: Keeping | undefined, signal: AbortSignal): Promise<Ending> {
+async function endOfKept(folder: string, keeping: Keeping | undefined, signal: AbortSignal): Promise<Ending> {
   for (;;) {
     const isKept = lives(keeping);
     const told = toldEnd(folder); // after the look at the keeper: it tells before it ends
@@ -197,6 +194,10 @@ async function endOf(folder: string, keeping: Keeping | undefined, signal: Abort
     if (signal.aborted) return "unknown";
     await sleep(POLL_MS);
   }
+}
+
+function keptIn(folder: string, { timeoutMs = NO_TIMEOUT_MS }: ShellCommand, largest: number): Kept {
+  return { folder, largest, timeoutMs, follow: (ended, from) => followOutput(folder, ended, from) };
 }
 
 function wasClosed(end: Ending, folder: string): Ending {

@@ -74,7 +74,7 @@ export type Spawned = {
     runs(): boolean;
     end(graceMs: number): Promise<boolean>;
     /** This process leaves or has lost the session. True: the command continues, and `ended` rejects with `why`. False: it is to be ended. */
-    letGo(how: Leaving, why: unknown): boolean;
+    letGo(how: "leaving" | "lost", why: unknown): boolean;
   };
 };
 
@@ -85,8 +85,6 @@ export type Spawned = {
 export type Ending =
   | (({ code: number } | { signal: NodeJS.Signals } | { late: true }) & { left?: true; closed?: true })
   | "unknown";
-
-export type Leaving = "leaving" | "lost";
 
 /** Starts a command. Rejects when it cannot be started; how it ends is never an error. */
 export type Spawn = (command: ShellCommand) => Promise<Spawned>;

@@ -146,6 +146,15 @@ export function createSpawner({ restMs = REST_MS } = {}): Spawn {
   };
 }
 
+/** Starts a command with more parts, and adds to what was started. */
+export function spawnBetween(
+  spawn: Spawn,
+  before: (command: ShellCommand) => ShellCommand,
+  after: (started: Spawned) => Spawned,
+): Spawn {
+  return async (command) => after(await spawn(before(command)));
+}
+
 type Lane = {
   isAlive(): boolean;
   /** Undefined when the command could not begin: the spawner died, or its pipe is gone. `free` is called when the next command may come. */

@@ -4,8 +4,8 @@ import type { Confined } from "../../../protocol/confine.ts";
 import type { ToolInput } from "../../../protocol/facts/call.ts";
 import type { FactData } from "../../../protocol/facts/fact.ts";
 import type { ToolResult } from "../../../protocol/facts/message.ts";
-import type { Leaving, Spawn } from "../../../tools/process/spawn.ts";
-import type { Tool } from "../../../tools/definition/tool.ts";
+import type { Spawn } from "../../../tools/process/spawn.ts";
+import type { Tool, ToolScope } from "../../../tools/definition/tool.ts";
 import type { Workspace } from "../../state/context.ts";
 
 /** Parts of a tool's scope with which its command is started or found again. */
@@ -66,7 +66,7 @@ export function keepsCommand(
 }
 
 /** Set when work is aborted because this process leaves or has lost the session: nobody wants the work to end. */
-export function leavingOf({ aborted, reason }: AbortSignal): Leaving | undefined {
+export function leavingOf({ aborted, reason }: AbortSignal): ReturnType<NonNullable<ToolScope["leaves"]>> {
   if (!aborted) return undefined;
   if (!(reason instanceof Stopped)) return "lost";
   return reason.why === "leaving" ? "leaving" : undefined;
