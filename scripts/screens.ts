@@ -167,6 +167,64 @@ const scenes: Scene[] = [
     play: (screen) => screen.press(/Allow once/, "1"),
   },
   {
+    name: "plan",
+    label: "A plan before anything changes: a yes begins the work",
+    args: ["--plan", "make shipping free above 50"],
+    script: [
+      { calls: [{ tool: "Read", input: { file_path: "total.ts" } }] },
+      {
+        calls: [
+          {
+            tool: "ExitPlanMode",
+            input: {
+              plan: "1. `total.ts`: shipping is 0 for sums above 50 €, else 4.90 €.\n2. A test for 50.00 € and 50.01 €.\n3. Run the tests.",
+            },
+          },
+        ],
+      },
+    ],
+    play: (screen) => screen.press(/Run the tests[^]*1 /),
+  },
+  {
+    name: "rewind",
+    label: "Back to before a message: conversation, files or both",
+    args: ["--mode", "accept-edits", "make shipping free above 50"],
+    script: [
+      { calls: [{ tool: "Read", input: { file_path: "total.ts" } }] },
+      {
+        calls: [
+          {
+            tool: "Edit",
+            input: {
+              file_path: "total.ts",
+              old_string: "  return sum + 4.9;",
+              new_string: "  return sum + (sum > 50 ? 0 : 4.9);",
+            },
+          },
+        ],
+      },
+      { text: "Shipping is free above 50 €." },
+    ],
+    async play(screen) {
+      await screen.press(/free above 50 €\./, "/rewind\r");
+      await screen.press(/make shipping free[^]*make shipping free/);
+    },
+  },
+  {
+    name: "background",
+    label: "A server runs in the background while the conversation goes on",
+    args: ["start the server"],
+    settings: { permissions: { allow: ["Bash(node server.mjs)"] } },
+    script: [
+      { calls: [{ tool: "Bash", input: { command: "node server.mjs", run_in_background: true } }] },
+      { text: "The server runs; I read its output when it matters." },
+    ],
+    async play(screen) {
+      await screen.press(/when it matters/, "/tasks\r");
+      await screen.press(/server\.mjs[^]*server\.mjs/);
+    },
+  },
+  {
     name: "long-output",
     label: "Long output: how long it is, where it is kept, and its last lines",
     args: ["count to ten thousand"],
@@ -217,6 +275,7 @@ async function paint({ name, label, script, args = [], settings = {}, play, afte
   const file = join(tmpdir(), "shop.json"); // its path is on every picture
   mkdirSync(join(cwd, "dist"), { recursive: true });
   writeFileSync(join(cwd, "total.ts"), code);
+  writeFileSync(join(cwd, "server.mjs"), 'console.log("listening on 3000"); setTimeout(() => {}, 60_000);\n');
   writeFileSync(file, JSON.stringify(script));
   const sageHome = join(home, ".sage");
   mkdirSync(sageHome, { mode: 0o700 });

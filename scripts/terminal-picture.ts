@@ -3,6 +3,7 @@ import { spawn, type IPty } from "@lydell/node-pty";
 import xterm, { type Terminal } from "@xterm/headless";
 
 const [width, height] = [8.4, 18];
+const FRAME_SECONDS = 3;
 const palette = [
   "#5c6370",
   "#e06c75",
@@ -25,8 +26,12 @@ export type Shown = {
   /** Waits until the pattern is on the screen, then presses keys with a pause before each: a panel ignores keys before that. */
   press(shown: RegExp, ...keys: string[]): Promise<void>;
   draw(label: string): string;
+  /** The screen as it is now, for a moving picture. */
+  frame(): Frame;
   end(): void;
 };
+/** Rows of a screen as SVG, and for how long they are shown. */
+export type Frame = { rows: readonly string[]; seconds: number };
 
 export function show(
   args: readonly string[],
@@ -38,7 +43,8 @@ export function show(
   pty.onData((data) => terminal.write(data));
   return {
     press: (shown, ...keys) => pressed(terminal, pty, shown, keys),
-    draw: (label) => draw(terminal, label),
+    draw: (label) => drawn(drawnRows(terminal), { columns, label }),
+    frame: () => ({ rows: drawnRows(terminal), seconds: FRAME_SECONDS }),
     end: () => pty.kill("SIGKILL"),
   };
 }
@@ -64,17 +70,43 @@ function text(terminal: Terminal): string {
   return `${rows.join("\n").trimEnd()} `;
 }
 
-function draw(terminal: Terminal, label: string): string {
+function drawnRows(terminal: Terminal): string[] {
   const last = text(terminal).trimEnd().split("\n").length - 1;
-  const rows: string[] = [];
-  for (let y = 0; y <= last; y++)
-    rows.push(`<text y="${(y + 1) * height + 30}" xml:space="preserve">${row(terminal, y)}</text>`);
-  const size = { w: Math.ceil(terminal.cols * width) + 40, h: (last + 2) * height + 44 };
+  return Array.from({ length: last + 1 }, (_, y) => row(terminal, y)).map(
+    (line, y) => `<text y="${(y + 1) * height + 30}" xml:space="preserve">${line}</text>`,
+  );
+}
+
+type Size = { columns: number; label: string };
+
+function drawn(rows: readonly string[], { columns, label }: Size): string {
+  return picture(rows.join("\n"), { columns, label, rows: rows.length });
+}
+
+/** Frames one after the other, again and again. Who wants no movement sees the last one. */
+export function moving(frames: readonly Frame[], { columns, label }: Size): string {
+  const all = frames.reduce((sum, { seconds }) => sum + seconds, 0);
+  let at = 0;
+  const groups = frames.map(({ rows, seconds }, n) => {
+    const [from, to] = [at, (at += seconds)].map((second) => Number(((100 * second) / all).toFixed(2)));
+    const isLast = n === frames.length - 1;
+    const rule = `@keyframes f${n}{0%{opacity:${n === 0 ? 1 : 0}}${from}%{opacity:1}${to}%{opacity:${isLast ? 1 : 0}}100%{opacity:${isLast ? 1 : 0}}}`;
+    const style = `${rule}.f${n}{opacity:${isLast ? 1 : 0};animation:f${n} ${all}s step-end infinite}`;
+    return { style, group: `<g class="f${n}">\n${rows.join("\n")}\n</g>` };
+  });
+  const still = `@media (prefers-reduced-motion:reduce){g{animation:none!important}}`;
+  const style = `<style>${groups.map((group) => group.style).join("")}${still}</style>`;
+  const rows = Math.max(...frames.map((frame) => frame.rows.length));
+  return picture(`${style}\n${groups.map(({ group }) => group).join("\n")}`, { columns, label, rows });
+}
+
+function picture(body: string, { columns, label, rows }: Size & { rows: number }): string {
+  const size = { w: Math.ceil(columns * width) + 40, h: (rows + 1) * height + 44 };
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${size.w}" height="${size.h}" viewBox="0 0 ${size.w} ${size.h}" role="img" aria-label="${label}">
 <rect width="100%" height="100%" rx="8" fill="#16181d"/>
 <circle cx="20" cy="18" r="5" fill="#ff5f57"/><circle cx="38" cy="18" r="5" fill="#febc2e"/><circle cx="56" cy="18" r="5" fill="#28c840"/>
 <g transform="translate(20 0)" font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="14" fill="#d7dae0">
-${rows.join("\n")}
+${body}
 </g>
 </svg>
 `;

@@ -7,6 +7,7 @@ export const printed: Record<string, RegExp> = {
   subagent: /no mistakes\nIt can go out\./,
   skill:
     /Publish 2\.0: run the tests[^]*Write: Not run: the skill in use works with Read, Bash only[^]*I will not write/,
+  "ten-lines": /^Then the build stays\.\n$/,
   "answer-from-code": /asked: Which database\?\nSQLite it is\./,
   "writing-tool": /asked: Note \{"line":"buy milk"\}\nIt is on the list\.\nbuy milk\n/,
   "asking-tool": /asked: Who is the guest\?\nasked: What does Ada talk about\?\nAda, who talks about engines/,

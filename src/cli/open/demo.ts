@@ -101,7 +101,7 @@ function restoreScreen(kill: () => void): void {
   if (stdin.isTTY) stdin.setRawMode(true); // notes how the terminal is, as the first call of a process does
   kill();
   if (stdin.isTTY) stdin.setRawMode(false);
-  if (stdout.isTTY) stdout.write("\x1b[<u\x1b[?2004l\x1b[?1004l\x1b[?25h\x1b[0m\n");
+  if (stdout.isTTY) stdout.write("\x1b[<u\x1b[?2004l\x1b[?1004l\x1b[?25h\x1b[0m\n\n");
 }
 
 async function promptYes(label: string): Promise<boolean | undefined> {
