@@ -118,6 +118,7 @@ const requiredRooms: readonly RequiredRoom[] = [
     doors: [
       "shell/judge/judge-shell.ts",
       "shell/judge/confinable.ts",
+      "shell/suspect/meanings.ts",
       "shell/suspect/possible.ts",
       "shell/suspect/resemblance.ts",
       "shell/suspect/scripts.ts",

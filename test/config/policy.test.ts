@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { loadConfig } from "../../src/config/config.ts";
 import { sageHome } from "../../src/config/home/home.ts";
 import { readPolicy, underPolicy, type Policy } from "../../src/config/settings/policy.ts";
+import { underPolicy as partsUnderPolicy } from "../../src/host/assembly/under-policy.ts";
 import { readSettings } from "../../src/config/settings/settings.ts";
 import { loadDecision } from "../../src/archive/decision.ts";
 import { SageError } from "../../src/protocol/reasons/reason.ts";
@@ -150,4 +151,33 @@ test("a policy that is malformed, a link, or somebody else's to write stops ever
     ],
   ];
   for (const [n, [expected, found]] of cases.entries()) assert.equal(found, expected, `case ${n}`);
+});
+
+test("whatever parts a host is made of, the policy is over them; a live list that has its rules stays the same list", () => {
+  using here = workspace();
+  const policy = readPolicy(policyIn(here, { ...written, signed: ["hard"] }))!;
+  const given = { rules: [allow("Bash(curl:*)")], permissionMode: "bypass", env: {}, output: here.dir } as const;
+  const model = async () => ({ id: "none", reply: () => Promise.reject(new Error("nobody asks")) });
+  const loose = { mode: "off", writable: ["/srv"], readable: [], git: "write", outside: ["docker"] } as const;
+  const { parts, signed } = partsUnderPolicy({ ...given, model, sandbox: loose }, policy);
+  assert.deepEqual(signed, ["hard"]);
+  assert.deepEqual(
+    parts.rules.map(({ behavior, text, source }) => [behavior, text, source]),
+    [
+      ["deny", "Bash(curl:*)", "managed"],
+      ["ask", "Bash(touch:*)", "managed"],
+      ["ask", "Bash(git push:*)", "managed"],
+      ["deny", "Read(/secret)", "managed"],
+      ["allow", "Bash(curl:*)", "user"],
+    ],
+  );
+  assert.deepEqual(
+    [parts.sandbox?.mode, parts.sandbox?.writable, parts.sandbox?.git, parts.sandbox?.outside],
+    ["contain", [], "read", []],
+  );
+  const live = [...parts.rules];
+  assert.equal(partsUnderPolicy({ ...given, model, rules: live }, policy).parts.rules, live);
+  // A rule that only says to be the policy's is none.
+  const faked = policy.rules.map((rule) => ({ ...rule, behavior: "allow" as const }));
+  assert.equal(partsUnderPolicy({ ...given, model, rules: faked }, policy).parts.rules.length, 8);
 });

@@ -400,4 +400,22 @@ export const guardMutants: Mutant[] = [
     ["asking.find((rule) => rule.consent && !isStricter(consent, rule.consent)) ?? asking[0]!", "asking[0]!"],
     receipt,
   ),
+  without(
+    "asks once more by the narrower rule that came with the yes",
+    "src/agent/call/judge/drift.ts",
+    [" && !isOwnRule(judged, again)", ""],
+    { file: "test/surfaces/consent.test.ts", test: "a narrower rule in its place" },
+  ),
+  without(
+    "offers a wider ask rule as a narrower one",
+    "src/permission/suggest/suggest.ts",
+    ["fits(offer) && covered(offer)", "fits(offer)"],
+    { file: "test/permission/suggest.test.ts", test: "a narrower ask rule is offered" },
+  ),
+  without(
+    "takes a rule for the policy's because it says so",
+    "src/host/assembly/under-policy.ts",
+    ["!known.has(canonicalJson(rule))", "!given.some(({ text }) => text === rule.text)"],
+    { file: "test/config/policy.test.ts", test: "whatever parts a host is made of" },
+  ),
 ];

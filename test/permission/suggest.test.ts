@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { decide } from "../../src/permission/decide.ts";
 import { looksSecret } from "../../src/permission/text/secret.ts";
-import { suggest } from "../../src/permission/suggest/suggest.ts";
+import { narrower, suggest } from "../../src/permission/suggest/suggest.ts";
 import type { Rule } from "../../src/protocol/facts/permission.ts";
 import { reason } from "../../src/protocol/reasons/reason.ts";
 import { callOf, rulesOf } from "./asking.ts";
@@ -222,4 +222,31 @@ test("rules that allow a call only together say so; one that may stand for anoth
     files.map(({ together }) => together),
     [undefined, undefined],
   );
+});
+
+test("a narrower ask rule is offered where one is plain: it still asks about this call, and about less than the one that asks", () => {
+  const cases: [tool: string, input: object, asks: string, offered: string | undefined][] = [
+    ["Bash", { command: "git push origin main" }, "Bash(git:*)", "Bash(git push:*)"],
+    ["Bash", { command: "git push" }, "Bash(*)", "Bash(git push:*)"],
+    ["Bash", { command: "git push && npm test" }, "Bash(git:*)", "Bash(git push:*)"],
+    ["Bash", { command: "touch a" }, "Bash", "Bash(touch a)"],
+    ["Bash", { command: "npm run build" }, "Bash(npm:*)", "Bash(npm run build:*)"],
+    [
+      "WebFetch",
+      { url: "https://a.example.org/x" },
+      "WebFetch(domain:*.example.org)",
+      "WebFetch(domain:a.example.org)",
+    ],
+    ["mcp__s__t", {}, "mcp__s", "mcp__s__t"],
+    // Nothing is narrower than it, what would be offered is wider, or two would do.
+    ["Bash", { command: "git push origin main" }, "Bash(git push:*)", undefined],
+    ["Bash", { command: "git push --force o" }, "Bash(git push --force:*)", undefined],
+    ["Bash", { command: "node x.js" }, "Bash(node x.js)", undefined],
+    ["Bash", { command: "git push && git tag v1" }, "Bash(git:*)", undefined],
+    ["mcp__s__t", {}, "mcp__s__t", undefined],
+    // A secret is in no rule.
+    ["Bash", { command: "curl -u me:ghp_0123456789abcdefghijABCDEFGHIJ012345 x" }, "Bash(curl:*)", undefined],
+  ];
+  for (const [tool, input, asks, expected] of cases)
+    assert.equal(narrower(callOf(rulesOf(), tool, input), asks), expected, `${JSON.stringify(input)} under ${asks}`);
 });
