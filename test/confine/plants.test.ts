@@ -192,6 +192,63 @@ const plants: Record<string, readonly string[]> = {
   "settings that are too long": ["git init -q r; yes '# x' | head -c 400000 >> r/.git/config; evil r/.git/config"],
 };
 
+/** By an attacker who had read the table above. */
+const further: Record<string, readonly string[]> = {
+  "letters that fold to others": [x("sub/\u212aelvin/.cur\u017for/rules"), x("sub/CLAUDE.MD")],
+  "a name in another form of Unicode": [x("sub/cafe\u0301/AGENTS.md"), "mv sub/cafe* x"],
+  "a name with blanks and signs": [x("'a b;$(c)'/.mcp.json")],
+  "a name that looks like an option": ["mkdir -- -rf; echo EVIL > ./-rf/CLAUDE.md"],
+  "a fifo that is a file later": ["mkfifo .envrc.new; mkdir q; mkfifo q/.envrc", "rm q/.envrc; echo EVIL > q/.envrc"],
+  "a fifo in the place of a link": ["rm .envrc; mkfifo .envrc", "rm .envrc; echo EVIL > .envrc"],
+  "attributes with a filter": ["echo '* filter=EVIL' > .gitattributes"],
+  "attributes further down": ["mkdir -p a/b; echo '* diff=EVIL' > a/b/.gitattributes", "mv a top"],
+  "a list of submodules": [`git init -q r; printf '[submodule "m"]\\nupdate = !EVIL\\n' > r/.gitmodules`],
+  "husky and its like": [`${x(".husky/pre-commit")}; ${x(".pre-commit-config.yaml")}`],
+  "an include by condition": [
+    "git init -q r; git -C r config includeIf.gitdir:/.path ../../inc; touch inc",
+    "evil inc; evil r/.git/config",
+  ],
+  "settings that are put together": ["git init -q r", "cat r/.git/config > c; evil c; cp c r/.git/config"],
+  "settings by rename": ["git init -q r; cp r/.git/config c; evil c", "mv c r/.git/config"],
+  "settings through a hard link": ["git init -q r; ln r/.git/config c", "evil c"],
+  "settings through a descriptor": [
+    "git init -q r; exec 7>> r/.git/config; mv r r2; printf '[core]\\n\\tfsmonitor = \"touch %s; false\"\\n' $PWN >&7",
+  ],
+  "a hook through a link": [
+    "git init -q r; hook h; mv h r/.git/hooks/post-commit 2>/dev/null || ln -s ../../../h r/.git/hooks/post-commit",
+  ],
+  "a hook in a template": ["mkdir -p t/hooks; hook t/hooks/pre-commit; git init -q --template=t r"],
+  "a repository in a worktree": [
+    "git init -q r; git -C r -c user.name=a -c user.email=b commit -qm x --allow-empty; git -C r worktree add -q ../wt; evil r/.git/worktrees/wt/config.worktree; git -C r config extensions.worktreeConfig true",
+  ],
+  "a worktree that belongs to another repository": [
+    "bare c; git init -q r; git -C r -c user.name=a -c user.email=b commit -qm x --allow-empty; git -C r worktree add -q ../wt",
+    'evil c/config; echo ref: refs/heads/x > c/HEAD; echo "gitdir: $PWD/c" > wt/.git',
+  ],
+  "a separate folder for git": ["git init -q --separate-git-dir=store9 r; evil store9/config"],
+  "a bundle that is cloned": [
+    "git init -q r; git -C r -c user.name=a -c user.email=b commit -qm x --allow-empty; git clone -q --bare r b.git",
+    "hook b.git/hooks/post-index-change; evil b.git/config",
+  ],
+  "a rebase that is under way": [
+    "git init -q r; mkdir r/.git/rebase-merge; echo 'exec touch '$PWN > r/.git/rebase-merge/git-rebase-todo; hook r/.git/hooks/post-index-change",
+  ],
+  "sparse, and there again": ["mkdir -p s/t; echo EVIL > s/t/AGENTS.md; mv s/t/AGENTS.md s/x", "mv s/x s/t/AGENTS.md"],
+  "a link in a loop beside it": [`ln -s loop loop; ln -s . l; ${x("l/l/sub/.envrc")}`],
+  "many at once": ["for n in $(seq 300); do mkdir -p m/$n; done; for n in 1 150 300; do echo EVIL > m/$n/.envrc; done"],
+  "by way of a mount point": [
+    "mv .vscode v2 2>/dev/null; mkdir -p .vscode; echo EVIL > .vscode/launch.json; cp -r .vscode sub/.vscode",
+  ],
+  "as the shell that ends it": ["exec -a x bash -c 'trap \"echo EVIL > sub/.envrc\" EXIT; kill -TERM $$'"],
+  "killed amid it": ["(for n in $(seq 200); do echo EVIL > sub/.envrc; done) & kill -9 $!; echo EVIL > sub/CLAUDE.md"],
+  "an archive that brings it": [
+    "mkdir -p p/sub; echo EVIL > p/sub/AGENTS.md; tar cf a.tar -C p sub; rm -r p; tar xf a.tar",
+  ],
+  "a patch that brings it": [
+    "printf -- '--- /dev/null\\n+++ b/sub/.envrc\\n@@ -0,0 +1 @@\\n+EVIL\\n' > p; git apply p || patch -p1 < p",
+  ],
+};
+
 /** Harmless work that looks like it. */
 const stays: Record<string, { commands: readonly string[]; there: string }> = {
   "a new repository": { commands: ["git init -q r && echo x > r/f && git -C r add f"], there: "r/.git/config" },
@@ -218,7 +275,7 @@ before(async () => {
   const harmless = Object.entries(stays).map(
     ([name, { commands, there }]) => [name, [...commands, `test -e ${there} && echo STAYED`]] as const,
   );
-  const stories = [...Object.entries(plants), ...harmless];
+  const stories = [...Object.entries({ ...plants, ...further }), ...harmless];
   const count = Math.ceil(stories.length / AT_ONCE);
   planted = await play(
     ...Array.from({ length: count }, (_, at) => roundFrom(stories.slice(at * AT_ONCE, (at + 1) * AT_ONCE))),
@@ -242,7 +299,7 @@ async function play(...rounds: Round[]): Promise<Planted> {
   return JSON.parse(await text(child.stdout)) as Planted;
 }
 
-for (const name of Object.keys(plants))
+for (const name of Object.keys({ ...plants, ...further }))
   test(`does not stay: ${name}`, { skip }, () => {
     assert.deepEqual(planted[name]?.obeyed, [], JSON.stringify(planted[name]));
   });

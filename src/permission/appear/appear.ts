@@ -12,6 +12,8 @@ export type Entry = {
   mode: number;
   /** Where a link leads, as it is written. */
   target?: string;
+  /** The file has another name as well, by which it may be written later. */
+  twin?: true;
 };
 
 /** The tree in which something appears, as it is then: the disk, or a layer over it. Protected names count below its root. */
@@ -62,6 +64,7 @@ function runsProgram(gitFolder: string, tree: Tree, depth = 0): boolean {
   const entry = here === undefined ? undefined : tree.at(here);
   if (here === undefined || entry === undefined || depth > MAX_DEPTH) return true;
   if (entry.kind !== "folder") {
+    if (entry.twin) return true;
     const named = /^gitdir: ((?:\.\.\/)+\.git\/(?:worktrees|modules)\/[\w./-]+)\s*$/.exec(tree.text(here) ?? "")?.[1];
     if (named === undefined || /\/\.\.\//.test(named.replace(/^(\.\.\/)+/, "/"))) return true;
     const leads = join(dirname(here), named);
@@ -82,6 +85,12 @@ function runsProgram(gitFolder: string, tree: Tree, depth = 0): boolean {
     return text === undefined || programKeyIn(text) !== undefined;
   };
   if (["config", "config.worktree"].some(isUnsafe)) return true;
+  if (
+    ["config", "config.worktree", "commondir", "rebase-merge/git-rebase-todo"].some(
+      (name) => tree.at(inner(name))?.twin,
+    )
+  )
+    return true;
   if (/^\s*(x|exec)\s/m.test(tree.text(inner("rebase-merge/git-rebase-todo")) ?? "")) return true;
   // Repositories of submodules and other worktrees lie in folders of any depth.
   return ["modules", "worktrees"].some((name) =>
@@ -211,7 +220,8 @@ export function entryAt(path: string): Entry | undefined {
     const { mode } = stat;
     if (stat.isSymbolicLink()) return { path, kind: "link", mode, target: readlinkSync(path) };
     if (stat.isDirectory()) return { path, kind: "folder", mode };
-    return { path, kind: stat.isBlockDevice() || stat.isCharacterDevice() ? "device" : "file", mode };
+    const kind = stat.isBlockDevice() || stat.isCharacterDevice() ? "device" : "file";
+    return { path, kind, mode, ...(stat.nlink > 1 && { twin: true }) };
   }, undefined);
 }
 
