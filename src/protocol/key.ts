@@ -8,6 +8,7 @@ import { personName } from "../base/name.ts";
  *   t0/3/model                   model.replied         t0/3/judged             calls.judged, of the whole step
  *   t0/3/interrupted             reply.interrupted, in the place of a reply
  *   t0/3/1/permit0               input.requested       t0/3/1/permit0.resolved input.resolved
+ *   t0/3/1/permit0.delivered     answer.delivered, to the guest that asked      t0/3/1/permit0.undelivered
  *   t0/3/1/permit0/inquiry/…     inquiry.made          ….replied               inquiry.replied
  *   t0/3/1/judged1               calls.judged, of this call alone, after round 0
  *   t0/3/1/run0.started          call.started          t0/3/1/run0.finished    call.finished or call.unknown
@@ -151,6 +152,8 @@ export const turnEndedKey = (turn: string): string => `${turn}.ended`;
 export const startedKey = (key: string): string => `${key}.started`;
 export const finishedKey = (key: string): string => `${key}.finished`;
 export const resolvedKey = (key: string): string => `${key}.resolved`;
+export const deliveredKey = (key: string): string => `${key}.delivered`;
+export const undeliveredKey = (key: string): string => `${key}.undelivered`;
 
 /** Keys below the turn of a guest, for the branch that stands there: each time it joined, and each time it was left with a call. */
 export const guestKeys = {
@@ -298,7 +301,7 @@ export function codeOf(text: string): string {
   return code;
 }
 
-const ends = new Set(["started", "finished", "resolved", "replied", "ended"]);
+const ends = new Set(["started", "finished", "resolved", "replied", "delivered", "undelivered", "ended"]);
 
 /** The key without its end: of the request that was resolved, of the run that has finished. `lost0.running` has none. */
 export function withoutEnd(key: string): string {

@@ -13,6 +13,8 @@ const known: Readonly<Record<FactType, true>> = {
   "turn.begun": true,
   "guest.joined": true,
   "guest.parked": true,
+  "answer.delivered": true,
+  "answer.undelivered": true,
   "user.said": true,
   "message.withdrawn": true,
   "model.replied": true,

@@ -7,7 +7,13 @@ import { codexDriver } from "../../src/guest/codex/codex.ts";
 import { serversIn, stopCodex } from "../../src/guest/codex/server.ts";
 import { respond } from "../../src/input/respond.ts";
 import { memoryStore } from "../../src/journal/store/memory.ts";
+import type { Fact } from "../../src/protocol/facts/fact.ts";
 import type { InputRequest } from "../../src/protocol/facts/request.ts";
+import type { Asked } from "../../src/protocol/host/receipt.ts";
+import { texts } from "../../src/texts/shared/texts.ts";
+import { noteOf } from "../../src/view/note.ts";
+import { endLine } from "../../src/view/request/delivery.ts";
+import { transcriptOf } from "../../src/view/transcript/transcript.ts";
 import {
   bashCall,
   commandOf,
@@ -74,6 +80,8 @@ for (const [where, calls] of Object.entries(batches))
         sage.read().some((text) => read.test(text)),
         JSON.stringify(sage.read()),
       );
+      const told = sage.facts("answer.delivered", "answer.undelivered").map(({ type, data }) => [type, data.requestId]);
+      assert.deepEqual(told[0], ["answer.delivered", request?.id]);
       const ran = sage.ran().filter((command) => command.includes("made"));
       assert.deepEqual(ran.map((command) => `${/echo (\w+) >>/.exec(command)?.[1]}\n`).join(""), made);
       // A bystander was refused for the moment, made again, and ran once.
@@ -83,6 +91,39 @@ for (const [where, calls] of Object.entries(batches))
           calls.filter((call) => call === reads).length,
         );
     });
+
+for (const how of ["yes", "no"] as const)
+  test(`an answer that got lost is told in words, and everybody sees that it was not delivered yet: ${how}`, async () => {
+    using place = workspace();
+    const env = { ...process.env, FAKE_LOSES: "1" };
+    await using sage = await run(place.dir, [{ calls: [asks] }, { text: "Done." }], { env });
+    await sage.say("go");
+    const [request] = await sage.open();
+    await sage.answer(how === "yes" ? yes(request) : no(request, "never that file"));
+    assert.equal((await sage.outcome()).status, "success");
+    const facts = sage.facts("answer.delivered", "answer.undelivered");
+    assert.deepEqual(
+      facts.map(({ type, data }) => [type, data]),
+      ["answer.undelivered", "answer.delivered"].map((type) => [type, { requestId: request?.id }]),
+    );
+    assert.match(sage.heard()[1] ?? "", how === "yes" ? /allowed and ran[^]*result: asked/ : /never that file/);
+    assert.deepEqual(sage.ran().length, how === "yes" ? 1 : 0);
+    const seen = (facts: readonly Fact[]) => {
+      const items = transcriptOf(facts);
+      const call = items.find((item) => item.type === "call");
+      const notices = items.flatMap((item) => (item.type === "notice" ? [noteOf(item, texts("en"))?.line] : []));
+      return { end: call && endLine(call.asked[0] as Asked, texts("en")), notices };
+    };
+    const [lost] = facts;
+    const before = seen(sage.facts().filter(({ seq }) => seq <= (lost?.seq ?? 0)));
+    const after = seen(sage.facts());
+    assert.match(before.end ?? "", / · not delivered yet, told in words$/);
+    assert.doesNotMatch(after.end ?? "", /delivered/);
+    assert.deepEqual(
+      after.notices.map((line) => line?.split(":")[0]),
+      ["not delivered yet", "delivered"],
+    );
+  });
 
 const delegated = (...sub: FakeCall[]) => ({ calls: [{ name: "Task", input: { prompt: "x" }, sub }] });
 

@@ -103,6 +103,11 @@ test("an agent that was killed while it asked is told the answer in words, makes
   assert.equal((await outcome).status, "success");
   assert.deepEqual([existsSync(place.path("a")), asked(sage)], [true, 1]);
   assert.match(heard(place.dir)[1] ?? "", /touch a/);
+  // Its protocol does not tell what its model has read.
+  assert.deepEqual(
+    sage.facts("answer.undelivered").map(({ data }) => data),
+    [{ requestId: request?.id, unknown: true }],
+  );
 });
 
 test("rules decide on an agent's commands, and on nothing else of it", async () => {

@@ -55,6 +55,7 @@ test("a guest's call waits for a person with nothing held, and goes on where it 
       "call.started t0/1/0/run0.started",
       "call.finished t0/1/0/run0.finished",
       "model.replied t0/2/model",
+      "answer.delivered t0/1/0/permit0.delivered",
       "turn.ended t0.ended",
     ],
   );

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { serversIn, stopCodex } from "../../src/guest/codex/server.ts";
 import { pending } from "../../src/host/commands/requests/request.ts";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import type { PendingRequest } from "../../src/protocol/host/host.ts";
@@ -81,4 +82,26 @@ test("settings of the folder that another agent would follow are trusted first; 
   assert.equal((await here.sage(["-p", "go"])).code, 3);
   const other = await here.sage(["-p", "--continue", "--agent", "codex"]);
   assert.match(other.err, /is run by claude/);
+});
+
+test("a request of Codex is stopped where nothing runs: the turn ends here and in its app-server, and the next one begins", async () => {
+  using here = new Machine();
+  const home = here.env["SAGE_HOME"] ?? "";
+  mkdirSync(home, { mode: 0o700 });
+  const codex = { command: new URL("../support/guests/fake-codex.mjs", import.meta.url).pathname };
+  writeFileSync(join(home, "settings.json"), JSON.stringify({ agent: "codex", agents: { codex } }));
+  const calls = [{ id: "c", command: "touch made" }];
+  writeFileSync(join(here.cwd, "script.json"), JSON.stringify([{ calls }, { text: "Next." }]));
+  try {
+    assert.equal((await here.sage(["-p", "make a file"])).code, 3);
+    const id = sessionsOf(here)[0]?.requests[0]?.request.id ?? "";
+    const parked = () => serversIn(join(home, "guests")).map((server) => server.parked);
+    assert.deepEqual(parked(), [1]);
+    const stopped = await here.sage(["answer", id, "--stop"]);
+    assert.deepEqual([stopped.code, stopped.err, parked()], [0, "", [0]]);
+    const next = await here.sage(["-p", "--continue", "and now?"]);
+    assert.deepEqual([next.code, next.out, existsSync(join(here.cwd, "made"))], [0, "Next.\n", false], next.err);
+  } finally {
+    await stopCodex(join(home, "guests"));
+  }
 });

@@ -1,5 +1,5 @@
 // One process that runs one session on a real journal: what the crash stories kill.
-// argv: <dir> <session>; the script is <dir>/script.json. GUEST: a stand-in of another agent that plays it in the loop's place. ANSWER=self answers every request as it opens; OPTIONS are execution options, LIMITS those of spending; SAY is what it says, `go` otherwise. NOW: the type of a fact; when the first one comes, it says something to be read now. OUTLIVE: its commands outlive it.
+// argv: <dir> <session>; the script is <dir>/script.json. GUEST: a stand-in of another agent that plays it in the loop's place, or with AGENTS (settings) the name of a real one. ANSWER=self answers every request as it opens; OPTIONS are execution options, LIMITS those of spending; SAY is what it says, `go` otherwise. NOW: the type of a fact; when the first one comes, it says something to be read now. OUTLIVE: its commands outlive it.
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { GuestExecutor } from "../../src/agent/guest/executor.ts";
@@ -10,7 +10,7 @@ import type { InputRequest } from "../../src/protocol/facts/request.ts";
 import { driverOf, guestProgram } from "../../src/host/guests/guest-programs.ts";
 import { createHost } from "../../src/host/host.ts";
 import { runnerIn } from "./command-runner.ts";
-import { config } from "./sage.ts";
+import { allow, config } from "./sage.ts";
 
 const [dir = "", session = "s"] = process.argv.slice(2);
 const script = JSON.parse(readFileSync(join(dir, "script.json"), "utf8"));
@@ -30,9 +30,12 @@ const host = createHost({
       return new TurnExecutor(config({ script, dir, store, limits, ...(outlive && { runner: runnerIn(dir) }) }), run);
     // Faults are this process's own; those of the guest are in FAKE_KILL.
     const { NODE_OPTIONS: _, KILL_AT: __, ...env } = process.env;
-    const program = guestProgram(agent, { [agent]: { command: guest, args: [] } });
+    const agents = process.env["AGENTS"];
+    const program = guestProgram(agent, agents ? JSON.parse(agents) : { [agent]: { command: guest, args: [] } });
     const driver = await driverOf(program, { dir: join(dir, "guests"), env });
-    return new GuestExecutor({ config: config({ script: [], dir, store, limits }), options: run, driver, env });
+    const rules = (JSON.parse(process.env["RULES"] ?? "[]") as string[]).map(allow);
+    const made = config({ script: [], dir, store, limits, rules });
+    return new GuestExecutor({ config: made, options: run, driver, env });
   },
 });
 const sender = { by: "runner", surface: "test" };

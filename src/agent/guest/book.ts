@@ -19,6 +19,8 @@ export type KnownCall = {
   started: boolean;
   /** `unknown`: it was started, and nobody here knows how it ended. */
   end: "open" | "finished" | "unknown";
+  /** Text of its result. */
+  result: string | undefined;
   /** The guest reported the call itself; a prompt for it may come earlier. */
   told: boolean;
   /** It belongs to a conversation that the guest has lost. */
@@ -50,6 +52,7 @@ export function createBook(facts: readonly Fact[], turn: string): Book {
       request: undefined,
       started: false,
       end: "open",
+      result: undefined,
       told,
       forgotten: false,
     };
@@ -90,7 +93,7 @@ function note(known: KnownCall, fact: Fact): void {
   if (fact.type === "calls.judged") known.verdict = fact.data.verdicts[0];
   else if (fact.type === "input.requested") known.request = fact.data;
   else if (fact.type === "call.started") known.started = true;
-  else if (fact.type === "call.finished") known.end = "finished";
+  else if (fact.type === "call.finished") [known.end, known.result] = ["finished", fact.data.text];
   else if (fact.type === "call.unknown") known.end = "unknown";
 }
 

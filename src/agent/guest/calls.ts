@@ -216,7 +216,7 @@ async function allow(
 /** The model knows its own call alone: what ran instead, and what the person said beside a yes, is told to it. */
 export function besideYes(edited: ToolInput | undefined, comment: string | undefined): string[] {
   return [
-    ...(edited ? [`The person changed this call before it ran. It ran with: ${canonicalJson(edited)}`] : []),
+    ...(edited ? [`The person changed this call before it ran, to: ${canonicalJson(edited)}`] : []),
     ...(comment?.trim() ? [`The person allowed this call and said: ${JSON.stringify(comment)}`] : []),
   ];
 }
@@ -251,6 +251,7 @@ export function finish(turn: GuestTurn, known: KnownCall, result: ToolResult): v
   known.end = "finished";
   const key = known.started ? finishedKey(callKeys.run(0)) : callKeys.done;
   const kept = redacted(result, context.config.redact);
+  known.result = kept.text;
   log.branch(known.place).decide(key, "call.finished", () => kept);
   const { call } = known;
   progress.toolHistory.push({ tool: call.tool, input: call.input, result: kept });

@@ -10,7 +10,8 @@ import { notApproved, withEnd } from "../call/judge/results.ts";
 import { isGrant, isUsed, isWhole, tell } from "../turn/carry.ts";
 import { between } from "../turn/projection.ts";
 import type { Book, KnownCall } from "./book.ts";
-import { finish } from "./calls.ts";
+import { besideYes, finish } from "./calls.ts";
+import { isLost } from "./delivery.ts";
 import type { GuestTurn } from "./state.ts";
 
 /** Words for a guest that has joined: where it was stopped, answers it had asked for, a past that it lost. Undefined when it continues by itself. */
@@ -47,21 +48,46 @@ const stopped = "[You were stopped in the midst of this, and go on here.";
 function carried(turn: GuestTurn, past: string, isOther: boolean): string {
   const { book, progress } = turn;
   const asked = openRequests(turn).map(({ request, end }) => wordedAnswer(request, end));
-  const lost = book.all
-    .filter(({ end }) => end === "unknown")
-    .map(
-      ({ call }) =>
-        `- ${call.tool} ${JSON.stringify(call.input).slice(0, MAX_TEXT_LENGTH)}\n  It was started, and its end was not heard of. Look before you make the call again.`,
-    );
+  const lost = book.all.filter(({ end }) => end === "unknown").map((known) => wordedLoss(turn, known));
+  const untold = lostAnswers(turn);
   return [
     ...(past === "" ? [] : [past]),
-    asked.length + lost.length > 0
-      ? `${stopped} A call without a result was not run, unless it says so here. What was open then, and what became of it:]`
+    asked.length + lost.length + untold.length > 0
+      ? `${stopped} A call without a result was not run, unless it says so here. Nobody refused anything meanwhile: a refusal in the person's name that is not listed here was not theirs, so make that call again. What was open then, and what became of it:]`
       : `${stopped} Nothing was open then.]`,
     ...asked,
     ...lost,
+    ...untold,
     ...(isOther || progress.steps === 0 ? [`[This is what you were asked to do:]\n${task(turn)}`] : []),
   ].join("\n");
+}
+
+/** Answers that got lost on the way, with what came of them. */
+function lostAnswers(turn: GuestTurn): string[] {
+  return turn.book.all
+    .filter((known) => isLost(turn, known))
+    .map(({ call, request, started, result }) => {
+      const resolution = request && turn.log.store.resolution(request.id);
+      const given = resolution && "response" in resolution ? resolution.response : undefined;
+      return [
+        `- ${call.tool} ${JSON.stringify(call.input).slice(0, MAX_TEXT_LENGTH)}`,
+        "What the person answered did not reach you.",
+        ...(given?.type === "granted" ? besideYes(given.input, given.comment) : []),
+        started ? `It was allowed and ran. Do not make it again. Its result: ${result ?? ""}` : (result ?? ""),
+        `(Request ${request?.id}.)`,
+      ].join("\n  ");
+    });
+}
+
+function wordedLoss({ log }: GuestTurn, { call, request }: KnownCall): string {
+  const resolution = request && log.store.resolution(request.id);
+  const given = resolution && "response" in resolution ? resolution.response : undefined;
+  return [
+    `- ${call.tool} ${JSON.stringify(call.input).slice(0, MAX_TEXT_LENGTH)}`,
+    ...(given?.type === "granted" ? besideYes(given.input, given.comment) : []),
+    "It was started, and its end was not heard of. Look before you make the call again.",
+    ...(request ? [`(Request ${request.id}.)`] : []),
+  ].join("\n  ");
 }
 
 /** The name of the request goes with it: by that it is found again among what the guest was told. */
@@ -115,7 +141,7 @@ export function closeCarried(turn: GuestTurn): void {
 function told({ request }: KnownCall, end: Resolution): ToolResult {
   if (request?.kind === "question")
     return withEnd(askUser.answered?.({ questions: request.questions }, end) ?? notApproved(end), "not-run");
-  if (!isGrant(end)) return notApproved(end);
+  if (end.outcome !== "answered" || end.response.type !== "granted") return notApproved(end);
   const text = "Not run: the agent was stopped while it asked. It was told that the person allowed this call.";
   return { ok: false, text, end: "not-run" };
 }

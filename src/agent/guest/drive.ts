@@ -18,12 +18,17 @@ export async function driveGuest(turn: GuestTurn, env: NodeJS.ProcessEnv): Promi
   const agent = driver.name;
   for (let deaths = 0; ; turn.runs++) {
     if (driver.parks !== "on leaving") giveUp(turn);
-    if (log.stopped) throw log.stopped; // it was called off while nobody ran it
+    if (log.stopped) {
+      // It was called off while nobody ran it.
+      if (log.stopped instanceof Stopped && log.stopped.why === "cancelled") await stopElsewhere(turn, env);
+      throw log.stopped;
+    }
     // A guest that keeps its prompts elsewhere is joined at once; nothing is started for any other before there is an answer.
     if (driver.parks !== "on leaving") await everyAnswer(turn);
     await passLimit(turn);
     const before = turn.progress.steps;
     const ended = await runGuest(turn, await join(turn, env));
+    if (ended.how === "done" && turn.untold) continue;
     // Nothing that a guest does ends what it asked: the answer goes to it in words.
     if (ended.how !== "parked" && ended.how !== "died" && stillAsked(turn).length > 0) continue;
     switch (ended.how) {
@@ -64,6 +69,20 @@ async function passLimit(turn: GuestTurn): Promise<void> {
   await askIfOverLimit(line, context, false);
   if (log.stopped) throw log.stopped;
   turn.limited = false;
+}
+
+/** A guest that outlives Sage still holds the turn that was called off. It is not started for that: the signal is aborted already. */
+async function stopElsewhere({ log, driver, context, joined }: GuestTurn, env: NodeJS.ProcessEnv): Promise<void> {
+  if (driver.parks !== "on leaving" || !joined) return;
+  const { signal } = log;
+  const start = { cwd: context.options.workingDirectory, env, signal, resume: joined.session, spawned: () => {} };
+  const guest = await driver.start(start).catch(() => undefined);
+  if (!guest) return;
+  const late = setTimeout(() => void guest.close(), GONE_MS);
+  if (guest.goesOn) guest.interrupt();
+  if (guest.goesOn) for await (const { type } of guest.events) if (type === "ended") break;
+  clearTimeout(late);
+  await guest.close();
 }
 
 /** A guest that no longer knows what it asked is left until that is answered. */

@@ -11,6 +11,7 @@ import { conclude, finish, noteSaid, pauseIfAtOdds, placeCall, resolvedOf, takeU
 import { closeCarried, grantAgain, wordsFor, promptText } from "./carry.ts";
 import { limitReached } from "../state/cap.ts";
 import { type GuestTurn, noteJoined, noteSpent } from "./state.ts";
+import { noteDeliveries } from "./delivery.ts";
 import type { Limits } from "../state/context.ts";
 
 type Ended = GuestEvent & { type: "ended" };
@@ -22,6 +23,7 @@ const TIMEOUT_MS = 3_000;
 /** Nobody can be asked here: a guest that keeps its prompts is left when it asked nothing more for so long, and any other at rest. */
 const GATHER_MS = 400;
 const REST_MS = 30_000;
+const POLL_MS = 100;
 
 /** A guest at work, from its start to its end. */
 type Run = {
@@ -70,7 +72,9 @@ export async function runGuest(turn: GuestTurn, guest: Guest): Promise<Ended> {
     const pumping = pump(run);
     pumping.catch((error: unknown) => fail(run, error));
     try {
-      return await Promise.race([pumping, run.broken.promise]);
+      const ended = await Promise.race([pumping, run.broken.promise]);
+      turn.untold = await noteDeliveries(turn, guest, { over: ended.how === "done" });
+      return ended;
     } catch (error) {
       await wind(run, pumping, error);
       throw error;
@@ -115,8 +119,12 @@ function review(run: Run): void {
   const runs = turn.book.all.some(({ started, end }) => started && end === "open");
   // A guest that keeps its prompts tells the end of a call only once all of them are answered.
   if (!needed || (runs && !keeps)) return;
-  const patience = keeps ? GATHER_MS : guest.works?.() ? REST_MS : 0;
-  run.leaving = setTimeout(() => broken.reject(needed), patience);
+  const end = performance.now() + REST_MS;
+  const look = () => {
+    if (!keeps && guest.works?.() && performance.now() < end) run.leaving = setTimeout(look, POLL_MS);
+    else broken.reject(needed);
+  };
+  run.leaving = setTimeout(look, keeps ? GATHER_MS : 0);
 }
 
 /** Ends the attempt. */
@@ -148,7 +156,8 @@ function take(run: Run, event: Exclude<GuestEvent, Ended>): Promise<void> | unde
   const { turn, held, winding } = run;
   switch (event.type) {
     case "said":
-      return void noteSaid(turn, event);
+      noteSaid(turn, event);
+      return event.agent.length > 0 ? undefined : noteDeliveries(turn, run.guest, { over: false }).then(() => {});
     case "delta":
       return void show(turn, event, run.shown++);
     case "asks":

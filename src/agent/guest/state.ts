@@ -46,6 +46,10 @@ export type GuestTurn = {
   told: { total: Spending; since: Usage; unsaid: Usage };
   /** A limit of spending was reached: the guest is interrupted, and a person asked. */
   limited: boolean;
+  /** All that is known of the delivery of answers, by the ids of their requests. */
+  deliveries: Map<string, "read" | "lost" | "unknown">;
+  /** An answer got lost on the way to it just now: it is told in words. */
+  untold: boolean;
   /** Ends of requests that somebody here waits for: each is waited for once. */
   ends: Map<KnownCall, Promise<Resolved>>;
 };
@@ -95,11 +99,21 @@ export function foldTurn(
     told: toldSoFar(facts),
     limited: false,
     ends: new Map(),
+    untold: false,
+    deliveries: readDeliveries(facts),
     parked: new Set(mine.findLast((fact) => fact.type === "guest.parked")?.data.calls),
     leftover: new Set(
       facts.flatMap((fact) => (fact.type === "guest.parked" && !isWithinKey(fact.key, key) ? fact.data.calls : [])),
     ),
   };
+}
+
+function readDeliveries(facts: readonly Fact[]): GuestTurn["deliveries"] {
+  const known: GuestTurn["deliveries"] = new Map();
+  for (const { type, data } of facts)
+    if (type === "answer.delivered") known.set(data.requestId, "read");
+    else if (type === "answer.undelivered") known.set(data.requestId, data.unknown ? "unknown" : "lost");
+  return known;
 }
 
 function noteEnd({ memory }: Tools, progress: Progress, book: Book, { key, data }: Fact & { data: ToolResult }): void {
@@ -121,7 +135,7 @@ export async function noteJoined(turn: GuestTurn, { session, version, model }: G
   if (!isNew) return;
   const { name: agent, parks } = turn.driver;
   const keeps = parks === "on leaving" && ({ keeps: true } as const);
-  const data = { agent, session, version, ...(model !== undefined && { model }), ...keeps };
+  const data = { agent, session, version, ...(model !== undefined && { model }), ...keeps, delivers: true } as const;
   turn.log.branch(turn.key).decide(guestKeys.joined(turn.joins++), "guest.joined", () => data);
   await turn.log.flush();
 }

@@ -9,6 +9,7 @@ import { isOutsideRequest } from "../../protocol/host/outside.ts";
 import { shortRequestId, splitRequestId } from "../../protocol/key.ts";
 import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import { sageHome } from "../../config/home/home.ts";
+import { readInstallation } from "../../config/home/home.ts";
 import { errorText } from "../../texts/shared/error.ts";
 import { sentence } from "../../texts/shared/sentence.ts";
 import { ending, headline } from "../../texts/shared/resolution.ts";
@@ -197,6 +198,11 @@ async function endTurn(store: Store, session: string, lang: Lang): Promise<void>
     env: process.env,
     output: home.output,
     turnEnded: anchorEndedTurns(store, { home, env: process.env }),
+    async guest(name, cwd) {
+      const { guestOf } = await import("../../host/guests/guests.ts");
+      const { agents = {} } = readInstallation(process.env).settings;
+      return guestOf(name, { cwd, home, env: process.env, settings: agents });
+    },
   });
   try {
     await host.send({ type: "interrupt", session, cancel: true, by: person(), surface: "cli" });

@@ -1,3 +1,4 @@
+import { endLine } from "../../view/request/delivery.ts";
 import { ask } from "../../protocol/host/refusal.ts";
 import { realpathSync } from "node:fs";
 import { oneLine } from "../../base/visible.ts";
@@ -5,7 +6,7 @@ import type { FoundReceipts, Host } from "../../protocol/host/host.ts";
 import type { Integrity, Receipt } from "../../protocol/host/receipt.ts";
 import { said, SageError } from "../../protocol/reasons/reason.ts";
 import { ownRedaction } from "../host/redaction.ts";
-import { changeLine, headline, timeOf, whoOf } from "../../texts/shared/resolution.ts";
+import { changeLine, timeOf, whoOf } from "../../texts/shared/resolution.ts";
 import { type WhyTexts, whyTexts } from "../../texts/commands/why.ts";
 import { styleOf, printJson, exitCodes } from "../process/stdout.ts";
 import { readFlags, usage } from "../process/flags.ts";
@@ -166,12 +167,12 @@ function decided(
 }
 
 function askedLines({ asked }: Receipt, { t }: Style, w: WhyTexts): string[] {
-  return asked.flatMap(({ request, approvals, inquiries = [], resolution }) => [
+  return asked.flatMap(({ request, approvals, inquiries = [], ...end }) => [
     w.askedAt(timeOf(request.at), oneLine(t.because(request.why).replaceAll("\n", " "))),
     ...[originLines(request, t).join(" · ")].filter(Boolean),
     ...consentLines(request, approvals, t),
     ...inquiries.flatMap((inquiry) => inquiryLines(inquiry, t)),
-    ...(resolution ? [headline(resolution, t, undefined, request)] : []),
+    ...[endLine({ request, ...end }, t) ?? []].flat(),
   ]);
 }
 

@@ -48,10 +48,10 @@ export function deliveriesIn(
   told: readonly Told[],
 ): (boolean | undefined)[] | undefined {
   const known = transcript?.[0]?.some(({ type }) => type === "api-request");
-  return known ? told.map((each) => deliveryOf(transcript ?? [], each)) : undefined;
+  return known ? told.map((each) => findDelivery(transcript ?? [], each)) : undefined;
 }
 
-function deliveryOf(transcript: Transcript, { request, call, words }: Told): boolean | undefined {
+function findDelivery(transcript: Transcript, { request, call, words }: Told): boolean | undefined {
   const found = transcript.map((lines) => {
     // Told in words that name the request.
     const said = lines.findIndex(

@@ -1,5 +1,6 @@
 import { createCodexAsked } from "./asked.ts";
 import { createCodexNews } from "./news.ts";
+import { deliveriesInRollout } from "./rollout.ts";
 import { reachCodex, type CodexInstall } from "./server.ts";
 import type { Guest, GuestDriver, GuestEvent, GuestStart } from "../driver.ts";
 import { fields, list, text, type Fields } from "../json.ts";
@@ -97,6 +98,7 @@ async function start(agent: CodexAgent, { cwd, env, resume, signal }: GuestStart
       });
       turn = text(fields(begun["turn"])["id"]) ?? turn;
     },
+    read: (told) => deliveriesInRollout(text(thread["path"]) ?? "", told),
     answer: asks.answer,
     async park() {
       left = true;

@@ -126,6 +126,7 @@ kill "$watch" 2>/dev/null
 `;
 
 async function started({ command, args }: CodexInstall, place: Place, env: NodeJS.ProcessEnv, signal: AbortSignal) {
+  signal.throwIfAborted();
   rmSync(place.socket, { force: true }); // its server was killed
   mkdirSync(place.parked, { recursive: true, mode: 0o700 });
   used(place);

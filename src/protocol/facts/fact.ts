@@ -83,15 +83,20 @@ export type FactData = {
   };
   /**
    * A guest runs the turn: its own session, by which it is resumed. Written before anything is said to it, and again where the session
-   * or the version is another one. `keeps`: its prompts outlive Sage without being parked.
+   * or the version is another one. `keeps`: its prompts outlive Sage without being parked. `delivers`: facts tell which answers it has
+   * read; those of earlier versions do not.
    */
-  "guest.joined": { agent: string; session: string; version: string; model?: string; keeps?: true };
+  "guest.joined": { agent: string; session: string; version: string; model?: string; keeps?: true; delivers?: true };
   /** The guest was left with calls that wait for a person, by their ids. It keeps them, and meets them again when it is resumed. */
   "guest.parked": {
     calls: string[];
     /** Totals of its conversation as it tells them, and what they are `more` than was known; then there may be no calls. */
     spent?: { total?: { usage?: Usage; usd?: number }; more: { usage?: Usage; usd?: number } };
   };
+  /** The guest's model has read the answer, by the guest's own record. */
+  "answer.delivered": { requestId: string };
+  /** It has not read it, and is told in words; or nobody can know. */
+  "answer.undelivered": { requestId: string; unknown?: true };
   "user.said": {
     text: string;
     by: string;

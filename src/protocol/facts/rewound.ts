@@ -31,7 +31,7 @@ export type RewindPlan = {
 const conversation: readonly FactType[] = [
   ...(["turn.begun", "model.replied", "calls.judged", "input.requested", "input.resolved", "turn.ended"] as const),
   ...(["call.started", "call.finished", "call.unknown", "context.compacted", "turn.interrupted"] as const),
-  ...(["reply.interrupted", "guest.joined", "guest.parked"] as const),
+  ...(["reply.interrupted", "guest.joined", "guest.parked", "answer.delivered", "answer.undelivered"] as const),
 ];
 
 /** The facts of the conversation as it is now. Nothing is ever taken out of the journal itself. */

@@ -25,7 +25,12 @@ export type Asked = {
   /** Questions about it, and the replies. */
   inquiries?: Inquired[];
   resolution?: Resolution;
+  /** Of a guest's request: has its model read the answer? */
+  delivery?: Delivery;
 };
+
+/** `waiting`: not yet; `told`: what got lost is told to it in words; `unknown`: it tells nobody. */
+export type Delivery = "waiting" | "read" | "told" | "unknown";
 
 /** The run of a call: its times, its confines and its end. */
 export type CallRun = {

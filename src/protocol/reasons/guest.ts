@@ -11,6 +11,9 @@ export type GuestReasonArgs = {
   "guest-carried": { agent: string };
   /** It said that it had something to do, and did not begin in time. */
   "guest-silent": { agent: string };
+  /** The answer to its request about this tool got lost on the way, and is told in words; and: now it was read. */
+  "guest-answer-lost": { agent: string; tool: string };
+  "guest-answer-read": { agent: string; tool: string };
   "guest-not-started": { agent: string; words: string };
   "guest-failed": { agent: string; words: string };
   "guest-died": { agent: string; words: string };

@@ -1,9 +1,10 @@
+import { endLine } from "../../view/request/delivery.ts";
 import { oneLine } from "../../base/visible.ts";
 import { agentOf, type Output } from "../../protocol/facts/call.ts";
 import type { Call } from "../../protocol/facts/message.ts";
 import type { Standing } from "../../protocol/host/receipt.ts";
 import type { Sender } from "../../protocol/sender.ts";
-import { changeLine, headline } from "../../texts/shared/resolution.ts";
+import { changeLine } from "../../texts/shared/resolution.ts";
 import type { Texts } from "../../texts/shared/texts.ts";
 import type { TerminalTexts } from "../../texts/surfaces/terminal.ts";
 import { madeNote, replyNote } from "../../view/inquiry.ts";
@@ -123,9 +124,7 @@ function answerRows(item: CallItem, { theme, t, me, width }: View): string[] {
 
 /** How its requests ended. Cancelled ones went with their turn, whose end is told. */
 function endsOf({ asked }: CallItem, t: Texts, me: Sender): string[] {
-  return asked.flatMap(({ request, resolution }) =>
-    resolution && resolution.outcome !== "cancelled" ? [headline(resolution, t, me, request)] : [],
-  );
+  return asked.flatMap((each) => (each.resolution?.outcome === "cancelled" ? [] : (endLine(each, t, me) ?? [])));
 }
 
 function saidRows(text: string, { theme, tt, width, unfolded }: View): string[] {

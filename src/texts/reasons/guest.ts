@@ -25,6 +25,9 @@ const en: Table = {
     ].join(". "),
   "guest-carried": ({ agent }) => `${its(agent)} was stopped while it asked; your answer reaches it when it continues`,
   "guest-silent": ({ agent }) => `${its(agent)} did not take up its call in time; it is told in words where it was`,
+  "guest-answer-lost": ({ agent, tool }) =>
+    `not delivered yet: ${its(agent)} has not read the answer about ${its(tool)}; it is told in words`,
+  "guest-answer-read": ({ agent, tool }) => `delivered: ${its(agent)} has read the answer about ${its(tool)}`,
   "guest-not-started": ({ agent, words }) =>
     `${agent} could not be started: ${its(words)}; \`${sage("agents")}\` tells whether it is installed`,
   "guest-failed": ({ agent, words }) => `${agent} failed: ${its(words)}`,
@@ -87,6 +90,8 @@ const zh: Table = {
     ].join("。"),
   "guest-carried": ({ agent }) => `${its(agent)} 在请求时被停止；它继续时会得知你的回答`,
   "guest-silent": ({ agent }) => `${its(agent)} 没有及时继续它的调用；改用文字告诉它进展`,
+  "guest-answer-lost": ({ agent, tool }) => `尚未送达：${its(agent)} 没有读到关于 ${its(tool)} 的回答；改用文字告诉它`,
+  "guest-answer-read": ({ agent, tool }) => `已送达：${its(agent)} 读到了关于 ${its(tool)} 的回答`,
   "guest-not-started": ({ agent, words }) =>
     `无法启动 ${agent}：${its(words)}；用 \`${sage("agents")}\` 查看是否已安装`,
   "guest-failed": ({ agent, words }) => `${agent} 出错：${its(words)}`,

@@ -160,6 +160,11 @@ export const en = {
   sendingFailed: (why: string) => `Not accepted: ${why}`,
 
   // How it was answered
+  delivery: {
+    waiting: "not delivered yet",
+    told: "not delivered yet, told in words",
+    unknown: "nobody knows whether it was delivered",
+  },
   answeredBy: (who: string, time: string) => `Answered ${who} at ${time}`,
   endedBy: (who: string, time: string) => `Closed ${who} at ${time}`,
   byYou: "by you",

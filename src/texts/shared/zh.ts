@@ -140,6 +140,7 @@ export const zh: Texts = {
   notUsed: (typed) => `已忽略“${typed}”：它是粘贴的，或在提示出现之前输入。`,
   sendingFailed: (why) => `未被接受：${why}`,
 
+  delivery: { waiting: "尚未送达", told: "尚未送达，改用文字告诉它", unknown: "不知是否送达" },
   answeredBy: (who, time) => `${who}于 ${time} 回答`,
   endedBy: (who, time) => `${who}于 ${time} 结束`,
   byYou: "你",

@@ -24,8 +24,8 @@ type Calls = {
   at(key: string): CallItem | undefined;
   /** Somebody has stopped the turn, or continues it: what fails from then on was stopped. */
   stopped(is: boolean): void;
-  /** Calls of a reply, and the call of the root agent that they are made for. */
-  made(fact: Fact<"model.replied">, reply: ReplyHead): { made: CallItem[]; root: CallItem | undefined };
+  /** The call of the root agent that the calls of a reply are made for, if it is a subagent's, and these. */
+  made(fact: Fact<"model.replied">, reply: ReplyHead): CallItem[];
   judged(fact: Fact<"calls.judged">): CallItem[];
   started(fact: Fact<"call.started">): CallItem[];
   output(delta: Delta): CallItem[];
@@ -76,7 +76,7 @@ export function createCalls(): Calls {
       for (const item of made) calls.set(item.key, item);
       const root = parent && calls.get(rootCallOfKey(key) ?? "");
       root?.inner.push(...made);
-      return { made, root };
+      return [...(root ? [root] : []), ...made];
     },
     judged({ key, at, data }) {
       const call = callOfKey(key);

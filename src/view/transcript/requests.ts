@@ -4,6 +4,7 @@ import type { Fact } from "../../protocol/facts/fact.ts";
 import type { Resolution } from "../../protocol/facts/request.ts";
 import type { Asked } from "../../protocol/host/receipt.ts";
 import { placeOfKey, withoutEnd } from "../../protocol/key.ts";
+import { plainText, reason } from "../../protocol/reasons/reason.ts";
 import type { AskedItem, CallItem, InquiryItem, Item } from "./item.ts";
 
 /** Changes a call; returns the items that changed with it. */
@@ -14,6 +15,8 @@ type Requests = {
   requested(fact: Fact<"input.requested">, call: CallItem | undefined): Item[];
   approved(fact: Fact<"input.approved">): Item[];
   resolved(fact: Fact<"input.resolved">): Item[];
+  /** A guest runs the turns; its facts tell what became of answers. */
+  delivered(fact: Fact<"guest.joined" | "answer.delivered" | "answer.undelivered">): Item[];
   inquired(fact: Fact<"inquiry.made" | "inquiry.replied">): Item[];
 };
 
@@ -22,11 +25,18 @@ export function createRequests(change: Change): Requests {
   const requests = new Map<string, { asked: Asked; item: CallItem | AskedItem }>();
   /** Inquiries about open requests, by their keys. */
   const inquiries = new Map<string, InquiryItem>();
+  /** Answers to the guest. */
+  const given = new Map<string, { asked: Asked; item: CallItem | AskedItem }>();
+  let guest: string | undefined;
 
   const answered = ({ key, at, data }: Fact<"input.resolved">): Item[] => {
     const found = requests.get(data.requestId);
     if (!found) return [];
     found.asked.resolution = data;
+    if (guest !== undefined && data.outcome === "answered") {
+      found.asked.delivery = "waiting";
+      given.set(data.requestId, found);
+    }
     if (found.item.type === "asked") return [Object.assign(found.item, { resolution: data })];
     const { item } = found;
     const edit = editOf(data);
@@ -71,6 +81,20 @@ export function createRequests(change: Change): Requests {
         .flatMap((inquiry) => (inquiries.delete(inquiry.key), tell(inquiry, { over: true })));
       const items = answered(fact);
       return requests.delete(requestId) ? [...unreplied, ...items] : [];
+    },
+    delivered({ type, data }) {
+      if (type === "guest.joined") guest = data.delivers ? data.agent : undefined;
+      if (type === "guest.joined") return [];
+      const { asked, item } = given.get(data.requestId) ?? {};
+      if (!asked || !item || guest === undefined) return [];
+      const wasTold = asked.delivery === "told";
+      asked.delivery = type === "answer.delivered" ? "read" : data.unknown ? "unknown" : "told";
+      const changed = item.type === "call" ? change(item) : [item];
+      if (asked.delivery !== "told" && !wasTold) return changed;
+      const { request } = asked;
+      const tool = request.kind === "permission" ? request.tool : "AskUserQuestion";
+      const why = reason(wasTold ? "guest-answer-read" : "guest-answer-lost", { agent: guest, tool });
+      return [...changed, { type: "notice", text: plainText(why), reason: why }];
     },
     inquired(fact) {
       const { key, at } = fact;

@@ -65,6 +65,10 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
         case "input.resolved":
           if (fact.data.outcome === "cancelled") calls.stopped(true);
           return requests.resolved(fact);
+        case "guest.joined":
+        case "answer.delivered":
+        case "answer.undelivered":
+          return requests.delivered(fact);
         case "inquiry.made":
         case "inquiry.replied":
           return requests.inquired(fact);
@@ -105,7 +109,6 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
         case "session.titled":
         case "workspace.made":
         case "session.removed":
-        case "guest.joined":
         case "guest.parked":
         case "draft.saved":
         case "time.moved":
@@ -128,14 +131,8 @@ function replied({ streams, messages, calls, ended }: Replying, fact: Fact<"mode
   const { key, at, data } = fact;
   const reply = { key, at, model: data.model };
   calls.stopped(false);
-  const { made, root } = calls.made(fact, reply);
-  return [
-    ...messages.settled(at),
-    ...noticesOf(data, ended),
-    ...streams.replied(reply, data),
-    ...(root ? [root] : []),
-    ...made,
-  ];
+  const said = [...messages.settled(at), ...noticesOf(data, ended), ...streams.replied(reply, data)];
+  return [...said, ...calls.made(fact, reply)];
 }
 
 /** Notices of text that Sage added to the request: commands that have ended, a skill that fits. */

@@ -1,9 +1,10 @@
+import { endLine } from "../../../view/request/delivery.ts";
 import { hash } from "node:crypto";
 import { harmless, visible } from "../../../base/visible.ts";
 import type { ToolInput } from "../../../protocol/facts/call.ts";
 import type { Fact } from "../../../protocol/facts/fact.ts";
 import type { Asked } from "../../../protocol/host/receipt.ts";
-import { changeLine, headline } from "../../../texts/shared/resolution.ts";
+import { changeLine } from "../../../texts/shared/resolution.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { type PageTexts, pageTexts } from "../../../texts/commands/export-page.ts";
 import { type Texts, texts } from "../../../texts/shared/texts.ts";
@@ -96,9 +97,9 @@ function groupItems(items: readonly Item[]): Item[][] {
 }
 
 function createSections(t: PageTexts, words: Texts): (group: readonly Item[]) => Markup {
-  const asked = ({ request, resolution }: Asked): Markup => {
-    const how = resolution ? headline(resolution, words, undefined, request) : t.open;
-    return markup`<p class="asked">${t.asked}: ${harmless(words.because(request.why))} — <b>${harmless(how)}</b></p>`;
+  const asked = (each: Asked): Markup => {
+    const how = endLine(each, words) ?? t.open;
+    return markup`<p class="asked">${t.asked}: ${harmless(words.because(each.request.why))} — <b>${harmless(how)}</b></p>`;
   };
   const call = (item: CallItem): Markup => {
     const { call: made, input, changed, standing, result } = item;

@@ -25,6 +25,8 @@ const writers: Readonly<Record<FactType, "run" | "either" | "person">> = {
   "turn.begun": "run",
   "guest.joined": "run",
   "guest.parked": "run",
+  "answer.delivered": "run",
+  "answer.undelivered": "run",
   "user.said": "either",
   "message.withdrawn": "person",
   "model.replied": "run",

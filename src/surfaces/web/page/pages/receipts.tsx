@@ -1,8 +1,9 @@
+import { endLine } from "../../../../view/request/delivery.ts";
 import { useSignal } from "@preact/signals";
 import { harmless, oneLine } from "../../../../base/visible.ts";
 import type { SessionSummary } from "../../../../protocol/host/host.ts";
 import type { Receipt } from "../../../../protocol/host/receipt.ts";
-import { headline, timeOf, whoOf } from "../../../../texts/shared/resolution.ts";
+import { timeOf, whoOf } from "../../../../texts/shared/resolution.ts";
 import { nameOf, summaryOf, titleOf } from "../../../../view/items/summary.ts";
 import { useApp } from "../state/context.ts";
 import { useReply, Waiting } from "../components/loading.tsx";
@@ -119,10 +120,10 @@ function Row({ receipt, session }: { receipt: Receipt; session: SessionSummary |
         )}
         <dt>{web.reason}</dt>
         <dd>{oneLine(t.because(reason))}</dd>
-        {asked.map(({ request, resolution }) => (
+        {asked.map((each) => (
           <>
-            <dt>{t.title[request.kind]}</dt>
-            <dd>{resolution ? headline(resolution, t, app.me.value, request) : web.receipt.open}</dd>
+            <dt>{t.title[each.request.kind]}</dt>
+            <dd>{endLine(each, t, app.me.value) ?? web.receipt.open}</dd>
           </>
         ))}
         {rule && (

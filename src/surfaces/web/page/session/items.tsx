@@ -1,6 +1,7 @@
+import { endLine } from "../../../../view/request/delivery.ts";
 import { useSignal } from "@preact/signals";
 import { harmless, oneLine } from "../../../../base/visible.ts";
-import { changeLine, headline, whoOf } from "../../../../texts/shared/resolution.ts";
+import { changeLine, whoOf } from "../../../../texts/shared/resolution.ts";
 import { changeOf } from "../../../../view/items/change.ts";
 import type { CallItem, Item, SaidItem, TextItem, ThoughtItem } from "../../../../view/transcript/item.ts";
 import { isQueued } from "../../../../view/transcript/item.ts";
@@ -117,11 +118,11 @@ function Asking({ item }: { item: CallItem }) {
   const { t } = app.words.value;
   return (
     <>
-      {item.asked.map(({ request, resolution }) => (
+      {item.asked.map((asked) => (
         <div class="told dim">
-          {request.kind === "question" &&
-            request.questions.map((question) => <p class="asked">{harmless(t.question(question).question)}</p>)}
-          <p>{resolution ? headline(resolution, t, app.me.value, request) : t.standing.waiting}</p>
+          {asked.request.kind === "question" &&
+            asked.request.questions.map((question) => <p class="asked">{harmless(t.question(question).question)}</p>)}
+          <p>{endLine(asked, t, app.me.value) ?? t.standing.waiting}</p>
         </div>
       ))}
     </>
