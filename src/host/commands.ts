@@ -219,8 +219,14 @@ function answerCommands({ store, personOf, isRunning }: CommandParts): Handlers<
 }
 
 /** The sender as a resolution holds them: the id in the list of people is for the guard alone. */
-function withoutPerson({ by, surface, device, signed }: Sender): Omit<Sender, "person"> {
-  return { by, surface, ...(device !== undefined && { device }), ...(signed !== undefined && { signed }) };
+function withoutPerson({ by, surface, device, signed, typed }: Sender): Omit<Sender, "person"> {
+  return {
+    by,
+    surface,
+    ...(device !== undefined && { device }),
+    ...(signed !== undefined && { signed }),
+    ...(typed && { typed }),
+  };
 }
 
 /** The person behind a yes, by the one name that they have on every surface. */

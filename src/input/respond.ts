@@ -37,7 +37,7 @@ function needsPeople({ consent }: ConsentRequest): SageError {
 export async function prepare(
   store: Store,
   given: LooseResponse,
-  from: Pick<Sender, "by" | "surface" | "device" | "signed">,
+  from: Pick<Sender, "by" | "surface" | "device" | "signed" | "typed">,
 ): Promise<Responded | { request: InputRequest; resolution: Resolution } | { request: ConsentRequest; yes: Granted }> {
   checkResponse(given);
   const found = store.find(given.requestId);

@@ -17,11 +17,11 @@ import { reason, said, type Misfit, type Reason, SageError } from "../protocol/r
 import type { FieldForm } from "../protocol/reasons/mcp.ts";
 import type { Sender } from "../protocol/sender.ts";
 
-type From = Pick<Sender, "by" | "surface" | "device" | "signed">;
+type From = Pick<Sender, "by" | "surface" | "device" | "signed" | "typed">;
 
 /** Checks a response against its request and says how the request ends by it. A bad one is refused with the reason. */
 export function resolve(request: InputRequest, response: InputResponse, from: From): Resolution {
-  const { by, surface, device, signed } = from;
+  const { by, surface, device, signed, typed } = from;
   const proof = takesSignature(request) && signed !== undefined && { signed };
   const frame = {
     requestId: request.id,
@@ -29,6 +29,7 @@ export function resolve(request: InputRequest, response: InputResponse, from: Fr
     surface,
     ...(device !== undefined && { device }),
     ...proof,
+    ...(typed && { typed }),
     at: Date.now(),
   };
   switch (response.type) {

@@ -17,5 +17,7 @@ export type Sender = {
   person?: string;
   /** Set by the host alone: proof that this comes from somewhere else. */
   signed?: Signing;
+  /** Set by the host alone: what a command of this machine showed on its terminal was typed there. */
+  typed?: true;
   /** Name of the device that they hold, where a surface knows more than one of a person. */ device?: string;
 };

@@ -33,8 +33,11 @@ async function written(here: Machine): Promise<void> {
   const said = `${hostile}\npassword=hunter2hunter2 v3ry-s3cret-value`;
   assert.equal((await here.sage(["-p", said, "--model", model], { env })).code, 3);
   for (const { id, kind } of await here.pending()) {
-    const how = kind === "permission" ? ["--yes", "--comment", hostile] : ["--other", `mine ${hostile}`];
-    assert.equal((await here.sage(["answer", id, ...how])).code, 0);
+    const { code } =
+      kind === "permission"
+        ? await here.allows(id, "--comment", hostile)
+        : await here.sage(["answer", id, "--other", `mine ${hostile}`]);
+    assert.equal(code, 0);
   }
   assert.equal((await here.sage(["-p", "--continue"])).code, 0);
 }

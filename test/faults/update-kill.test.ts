@@ -159,6 +159,14 @@ function stateIn(path: string): string {
   );
 }
 
+const callOf = (key: string) => key.slice(0, key.lastIndexOf("/"));
+
+/** What became of the call so far. */
+function told(facts: readonly Fact[], key: string): string {
+  const own = facts.filter((fact) => fact.key.startsWith(`${callOf(key)}/`) || fact.type === "state.changed");
+  return own.map((fact) => `${fact.key} ${JSON.stringify(fact.data).slice(0, 700)}`).join("\n");
+}
+
 type Judged = { path: string; left: Fact[]; kind: string; acknowledged: Told[]; witness: string; lost: string };
 
 function judge({ path, left, kind, acknowledged, witness, lost }: Judged): void {
@@ -181,10 +189,14 @@ function judge({ path, left, kind, acknowledged, witness, lost }: Judged): void 
   for (const { id, by, outcome } of acknowledged)
     assert.deepEqual([ends.get(id!)?.by, ends.get(id!)?.outcome], [by, outcome], `somebody was told so of ${id}`);
   const asked = (list: readonly Fact[]) => list.flatMap((fact) => (fact.type === "input.requested" ? [fact] : []));
+  // Whoever has a call run again is asked about what it meets then: what its first run did is there by now.
+  const again = [...ends].flatMap(([id, end]) =>
+    JSON.stringify(end).includes('"rerun"') ? [callOf(id.slice(2))] : [],
+  );
   for (const { key, data } of asked(facts).slice(asked(left).length))
     assert.ok(
-      data.source === "recovery" || (kind === "form" && lost === "rerun"),
-      `${key} is asked anew: ${JSON.stringify(data.why)}`,
+      data.source === "recovery" || again.includes(callOf(key)),
+      `${key} is asked anew: ${JSON.stringify(data.why)}\n${told(facts, key)}`,
     );
   // A form goes with its call; all others have been answered by people.
   for (const { data } of asked(left)) {

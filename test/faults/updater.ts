@@ -24,7 +24,8 @@ const answer = async () => {
   }
 };
 const isOpen = () => store.session("s")?.open === true || store.session("s")?.unheard === true;
-if (kind === "rewind" && mode === "run") await sage.say("go on");
+const isSaid = store.load("s").some((fact) => fact.type === "user.said" && fact.data.text === "go on");
+if (kind === "rewind" && mode === "run" && !isSaid) await sage.say("go on");
 const runs = mode === "run";
 const goesOn = () => !runs || isOpen(); // whoever only answers lives until it is killed
 while (goesOn()) {

@@ -75,9 +75,10 @@ export class Machine {
     };
   }
 
-  /** Sage in a real terminal. */
-  terminal(args: string[], { env = {}, cols = 100 }: { env?: Record<string, string>; cols?: number } = {}) {
-    const pty = spawnPty(process.execPath, [program, ...args], {
+  /** Sage in a real terminal, or a line of a shell. */
+  terminal(args: string[] | string, { env = {}, cols = 100 }: { env?: Record<string, string>; cols?: number } = {}) {
+    const [file, words] = typeof args === "string" ? ["/bin/sh", ["-c", args]] : [process.execPath, [program, ...args]];
+    const pty = spawnPty(file, words, {
       cwd: this.cwd,
       cols,
       rows: 40,
@@ -111,6 +112,14 @@ export class Machine {
         pty.write(`${text}\r`);
       },
     };
+  }
+
+  /** A yes to what only a person may allow: in a terminal, by typing the number that stands there. Gives what the terminal showed. */
+  async allows(id: string, ...flags: string[]): Promise<{ code: number; screen: string }> {
+    const terminal = this.terminal(["answer", id, "--yes", ...flags]);
+    await terminal.until(/to allow it: /);
+    terminal.type(`${/Type (\d+) to allow/.exec(terminal.screen())?.[1]}\r`);
+    return { code: await terminal.code, screen: terminal.screen() };
   }
 
   /** What the journal has of one kind, in order. */

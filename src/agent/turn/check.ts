@@ -53,6 +53,7 @@ const taskOf = checker("executeTask", () =>
     person: text().optional(),
     device: text().optional(),
     signed: z.undefined().optional(),
+    typed: z.undefined().optional(),
   } satisfies Shape<TaskMetadata>),
 );
 

@@ -23,6 +23,7 @@ import { nameOf } from "../../view/items/summary.ts";
 import { person } from "../host/journal.ts";
 import { requestBy } from "./find-request.ts";
 import { openHost, type Opened } from "../host/open-host.ts";
+import { asksToType, typedHere } from "./challenge.ts";
 import { continueAfterAnswer } from "./resume-session.ts";
 import { answerOptions, readInquiry, readResponse } from "./response.ts";
 
@@ -50,7 +51,9 @@ export async function answer(args: string[]): Promise<number> {
     if (values["all-like"]) return await allLike({ opened, lang }, request, { response, values, t });
     if (values.seen !== undefined) throw usage(t.only("--seen", "--all-like"));
     const carried = await isCarried(host, request);
-    const reply = await host.send({ type: "respond", response, ...me });
+    const typed = opened.store && asksToType(request, response) ? typedHere(request, lang) : "not asked";
+    if (typed !== "typed" && typed !== "not asked") return fail(`sage: ${typed}`);
+    const reply = await host.send({ type: "respond", response, ...me, ...(typed === "typed" && { typed: true }) });
     if (!reply.ok) return refused(reply);
     if (!reply.resolution) return signed(request, reply.approved, me, lang);
     return await afterwards(opened, request, { ...reply, resolution: reply.resolution }, { values, lang, carried });

@@ -96,7 +96,7 @@ export function guarded(host: Host, store: Pick<Store, "find" | "load">, person:
 
 function stamped(command: Command, sender: RemotePerson["sender"]): Command {
   if (!("by" in command)) return command;
-  const { device: _device, signed: _signed, ...rest } = command;
+  const { device: _device, signed: _signed, typed: _typed, ...rest } = command;
   const { signed, ...from } = sender;
   return { ...rest, ...from, ...(command.type === "respond" && signed !== undefined && { signed }) };
 }

@@ -14,7 +14,7 @@ import * as z from "../../base/z.ts";
 const text = z.string();
 /** Nobody says through a socket which person of the settings they are. */
 const none = z.undefined().optional();
-const sender = { by: text, surface: text, person: none, device: none, signed: none };
+const sender = { by: text, surface: text, person: none, device: none, signed: none, typed: none };
 const requestId = text;
 const named = { rule: text, destination: z.enum(["session", "local", "project", "user"]) };
 const behavior = z.enum(["allow", "deny", "ask"]);

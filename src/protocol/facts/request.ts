@@ -143,6 +143,8 @@ export type Resolution = {
   device?: string;
   /** Proof that it was given elsewhere. */
   signed?: Signing;
+  /** Typed on the terminal of `sage answer`, as it was shown there. Says nothing of code that plays a terminal. */
+  typed?: true;
   at: number;
 } &
   /** `reason`: of an answer that nobody gave in person. */

@@ -80,6 +80,10 @@ const en = {
     "missing answer: use one of --yes, --always, --no, --choose, --other, --text, --decline, --stop, --json, or ask about it first: --ask",
   whichRequest: (target: string, candidates: readonly string[]) =>
     `"${target}" is not the whole name of a request. Name the one that you have read: a different one may be open there by now. Open requests:\n${candidates.map((candidate) => `  ${candidate}`).join("\n")}`,
+  typeToAllow: (what: string, code: string) => `Only a person may allow this: ${what}\nType ${code} to allow it: `,
+  notTyped: "that is not what was shown; nothing was recorded",
+  nowhereToType:
+    "only a person may allow this, and here is no terminal to type on; allow it in a terminal, on the page or in a chat (a no can be given from everywhere)",
   tooLate: (how: string) => `this request is already settled; your answer was not recorded. ${how}`,
   unknownRequest: (target: string) => `no open request ${target}; list them with \`${sage("inbox")}\``,
   wrongWay: {
@@ -234,6 +238,9 @@ const zh: CliTexts = {
     "缺少回答：请用 --yes、--always、--no、--choose、--other、--text、--decline、--stop、--json 之一，或先用 --ask 追问",
   whichRequest: (target, candidates) =>
     `"${target}" 不是请求的完整名字。请写出你看过的那一个：那里现在待处理的可能已是另一个。待处理的请求：\n${candidates.map((candidate) => `  ${candidate}`).join("\n")}`,
+  typeToAllow: (what, code) => `只有人可以允许：${what}\n键入 ${code} 以允许：`,
+  notTyped: "键入的与显示的不同；没有记录",
+  nowhereToType: "只有人可以允许这个请求，而这里没有可以键入的终端；请在终端、页面或聊天中允许（拒绝则在哪里都可以）",
   tooLate: (how) => `这个请求已经处理完，你的回答没有记录。${how}`,
   unknownRequest: (target) => `没有待处理的请求 ${target}；可用 \`${sage("inbox")}\` 列出`,
   wrongWay: {

@@ -186,6 +186,7 @@ export const en = {
   signedElsewhere: ", signed by a device that is another machine",
   passkey: "passkey",
   addPasskey: "Make a passkey in this browser",
+  typedHere: ", typed here",
   signedByPasskey: ", signed with a passkey",
   outsideOnce: ", to run outside the sandbox",
   unask: (rule: string, place: string) => `Allow, and remove the rule that asks: ${rule} (${place})`,

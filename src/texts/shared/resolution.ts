@@ -37,7 +37,14 @@ export function ending(resolution: Resolution, t: Texts, request?: InputRequest)
       const { approvals = [] } = resolution;
       const signed = approvals.length === 0 ? "" : t.signed(approvals.map((approval) => whoOf(approval, t)));
       const proof = resolution.signed;
-      const where = proof === undefined ? "" : proof === "device" ? t.signedElsewhere : t.signedByPasskey;
+      const where =
+        proof !== undefined
+          ? proof === "device"
+            ? t.signedElsewhere
+            : t.signedByPasskey
+          : resolution.typed
+            ? t.typedHere
+            : "";
       return because(`${saidBy(resolution.response, t, request)}${where}`, signed);
     }
     case "partial":

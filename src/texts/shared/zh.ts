@@ -155,6 +155,7 @@ export const zh: Texts = {
   signedElsewhere: "，由另一台机器上的设备签署",
   passkey: "通行密钥",
   addPasskey: "在这个浏览器中创建通行密钥",
+  typedHere: "，在终端上键入",
   signedByPasskey: "，用通行密钥签署",
   outsideOnce: "，在沙箱外运行",
   unask: (rule, place) => `允许，并删除要求询问的规则：${rule}（${place}）`,
