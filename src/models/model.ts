@@ -14,6 +14,10 @@ export type ModelRequest = {
   /** Without it pictures are described in words. */
   image?: LoadImage;
   options: LlmOptions;
+  /** Names the conversation, for providers that look for what they have cached where it was before. */
+  cacheKey?: string;
+  /** So many messages at the end are not in the next prompt: what is cached ends before them. */
+  fleeting?: number;
   /** Names of the agents from the root down to the asker. */
   agent: readonly string[];
 };

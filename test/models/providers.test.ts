@@ -4,6 +4,7 @@ import { describe, test } from "node:test";
 import { anthropic } from "../../src/models/wire/anthropic.ts";
 import type { Model, ModelRequest, ModelScope } from "../../src/models/model.ts";
 import { openai } from "../../src/models/wire/chat.ts";
+import { responses } from "../../src/models/wire/responses.ts";
 import { noUsage, type Message, type Reply } from "../../src/protocol/facts/message.ts";
 import { chunksOf, modelServer, type RequestBody, type ServedReply } from "../support/model-server.ts";
 
@@ -317,6 +318,49 @@ test("Anthropic gets its thinking back with the signature it gave, byte for byte
     { type: "tool_use", id: "toolu_1", name: "Bash", input: { command: "ls" } },
     { type: "tool_use", id: "toolu_2", name: "Read", input: { path: "a.ts" } },
   ]);
+});
+
+test("plan mode's reminder moves, and Anthropic's marks do not stand on it: the next prompt meets all before it", async () => {
+  await using server = await modelServer(listing, listing, { text: "Done." });
+  const model = wires.anthropic(server);
+  const planned = (messages: readonly Message[]) =>
+    ask(model, [...messages, { role: "user", text: "(plan mode is on)" }], { fleeting: 1 });
+  let messages = after(await planned(hello));
+  messages = [...messages, ...after(await planned(messages)).slice(-2)];
+  await planned(messages);
+  const blocks = server.requests.map(({ body }) =>
+    body.messages.flatMap(({ content }) => content as { cache_control?: unknown; text?: string }[]),
+  );
+  const prefixes = blocks.map((all) =>
+    all.flatMap((block, n) =>
+      block.cache_control ? [JSON.stringify(all.slice(0, n + 1).map(({ cache_control: _, ...rest }) => rest))] : [],
+    ),
+  );
+  for (const [n, marked] of prefixes.entries()) {
+    assert.ok(marked.length > 0 && marked.every((prefix) => !prefix.includes("plan mode is on")), `prompt ${n}`);
+    if (n > 0)
+      assert.ok(marked.includes(prefixes[n - 1]?.at(-1) ?? ""), `prompt ${n} meets what the one before has left`);
+  }
+});
+
+test("OpenAI's own servers are told which conversation it is, and nobody else is", async () => {
+  await using server = await modelServer();
+  server.always.play = () => ({ text: "hello" });
+  const env = { http_proxy: server.anthropicURL };
+  const body = async (wire: typeof openai | typeof responses, baseURL: string, cacheKey?: string) => {
+    const model = wire({ modelId: "gpt-5", baseURL, apiKey: "k", env });
+    await ask(model, hello, { ...(cacheKey !== undefined && { cacheKey }) });
+    return server.requests.at(-1)?.body["prompt_cache_key"];
+  };
+  for (const wire of [openai, responses]) {
+    const key = await body(wire, "http://api.openai.com/v1", "s1");
+    assert.match(String(key), /^[\w-]{32}$/);
+    assert.equal(await body(wire, "http://eu.api.openai.com/v1", "s1"), key);
+    assert.notEqual(await body(wire, "http://api.openai.com/v1", "s1/Explore"), key);
+    for (const other of ["http://api.openai.com.example.org/v1", "http://proxy.example.org/v1", server.openaiURL])
+      assert.equal(await body(wire, other, "s1"), undefined, other);
+    assert.equal(await body(wire, "http://api.openai.com/v1"), undefined);
+  }
 });
 
 test("Anthropic is not asked to think over the results of calls that were made without thinking", async () => {

@@ -16,7 +16,7 @@ import { effectScope, outcomeOf } from "../call/perform/perform.ts";
 import { redacted } from "../call/judge/results.ts";
 import type { ExecutionContext, Judging, Models, People, Tree, Workspace } from "../state/context.ts";
 import { Memory } from "../state/memory.ts";
-import { offeredTools } from "../state/offers.ts";
+import { cacheKeyOf, offeredTools } from "../state/offers.ts";
 
 /** Replies of the model for one inquiry, the last one included. */
 const MAX_STEPS = 8;
@@ -59,6 +59,7 @@ export async function converse(
           agent: [...side.agent, "inquiry"],
           image: (image) => loadImage(config.keepDir, image),
           options: options.llmOptions,
+          cacheKey: cacheKeyOf(context),
         },
         model,
       );

@@ -1,6 +1,6 @@
 import { PLAN_TOOL } from "../../protocol/mode.ts";
 import type { OfferedTool } from "../../tools/registry.ts";
-import type { Models, Tools } from "./context.ts";
+import type { ExecutionContext, Models, Tools } from "./context.ts";
 
 const withoutPlan = new WeakMap<readonly OfferedTool[], readonly OfferedTool[]>();
 
@@ -11,4 +11,9 @@ export function offeredTools({ config, planned, memory }: Models & Tools): reado
   let fewer = withoutPlan.get(offers);
   if (!fewer) withoutPlan.set(offers, (fewer = offers.filter(({ name }) => name !== PLAN_TOOL)));
   return fewer;
+}
+
+/** A subagent's conversation has a beginning of its own, an inquiry's that of its agent. */
+export function cacheKeyOf({ session, agent }: Pick<ExecutionContext, "session" | "agent">): string {
+  return [session, ...agent].join("/");
 }

@@ -11,7 +11,7 @@ import { stepKeys } from "../../protocol/key.ts";
 import { forgiven } from "../../tools/definition/forgive.ts";
 import { loadImage } from "../../tools/content/image.ts";
 import type { ExecutionContext, Judging, Models, Observation, Progress, Tree } from "../state/context.ts";
-import { offeredTools } from "../state/offers.ts";
+import { cacheKeyOf, offeredTools } from "../state/offers.ts";
 import { makeAllRoom, makeRoom } from "./compact.ts";
 import { addedBySage, between } from "./projection.ts";
 import { enterPhase } from "../state/states.ts";
@@ -101,6 +101,8 @@ async function callModel(
     agent: context.agent,
     image: (image) => loadImage(keepDir, image),
     options: context.options.llmOptions,
+    cacheKey: cacheKeyOf(context),
+    fleeting: planning.length,
   };
   const thinking = tools.get("Bash") && beginThinking(context);
   const working = context.activity.begin(); // not with `using`, for which the engine leaves compiled code three times

@@ -46,7 +46,7 @@ export function anthropic(options: WireOptions): Model {
         },
         {
           system: system === "" ? undefined : JSON.stringify([{ type: "text", text: system, ...cached }]),
-          messages: conversation(all),
+          messages: conversation(all, request.fleeting),
           tools: offers.length > 0 ? tools(offers) : undefined,
           stream: "true",
         },
@@ -152,8 +152,8 @@ function callId(id: string): string {
 }
 
 /** Of four cache breakpoints: tools, system, this prompt's end and the last one's, where this prompt meets the cache. Joins equal roles. */
-function conversation(all: readonly Written[]): string {
-  const end = all.length - 1;
+function conversation(all: readonly Written[], fleeting = 0): string {
+  const end = all.length - 1 - fleeting;
   const previousEnd = all.findLastIndex(({ role }) => role === "assistant") - 1;
   const groups: { role: string; blocks: string[] }[] = [];
   for (const [n, { role, blocks }] of all.entries()) {

@@ -2,7 +2,7 @@ import { callsOf, noUsage, type Finish, type Message, type Reply, type Usage } f
 import type { Model, ModelScope } from "../model.ts";
 import { createAssembly, cutShort, streamError } from "./assembly.ts";
 import { showImages, takesFiles, takesImages, type LoadImage, type ShownImage } from "../images.ts";
-import { type WireOptions, createPost } from "./post.ts";
+import { type WireOptions, createPost, withCacheKey } from "./post.ts";
 import { createWrittenBytes, createWrittenTools, isBlank, joinBody, joinList } from "./written.ts";
 
 /** OpenAI's Chat Completions, which a great many servers speak. `baseURL` goes up to and includes /v1. */
@@ -25,7 +25,7 @@ export function openai(given: WireOptions & { baseURL: string }): Model {
   );
   return {
     id,
-    async reply({ system, messages, image, tools: offers, options }, scope) {
+    async reply({ system, messages, image, tools: offers, options, cacheKey }, scope) {
       const { maxOutputTokens: max_tokens, temperature, effort: reasoning_effort } = options;
       const first = system === "" ? undefined : JSON.stringify({ role: "system", content: system });
       const body = joinBody(
@@ -34,6 +34,7 @@ export function openai(given: WireOptions & { baseURL: string }): Model {
           max_tokens,
           temperature,
           reasoning_effort,
+          ...withCacheKey(baseURL, cacheKey),
           stream: true,
           stream_options: { include_usage: true },
         },

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Env } from "../proxy.ts";
 import { mayWorkAgain, request, type Body } from "./request.ts";
@@ -19,6 +20,12 @@ export type WireOptions = {
   /** Environment in which a proxy is named; this process's by default. */
   env?: Env;
 };
+
+/** OpenAI's own servers alone take it: others refuse fields that they do not know. */
+export function withCacheKey(baseURL: string, key: string | undefined): { prompt_cache_key?: string } {
+  const isOpenAI = /(^|\.)api\.openai\.com$/.test(URL.parse(baseURL)?.hostname ?? "");
+  return isOpenAI && key !== undefined ? { prompt_cache_key: hash("sha256", key, "base64url").slice(0, 32) } : {};
+}
 
 /** Without any bytes for this long, the server counts as hung. */
 const IDLE_TIMEOUT_MS = 5 * 60_000;

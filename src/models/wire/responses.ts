@@ -4,7 +4,7 @@ import type { ImagePart } from "../../protocol/image.ts";
 import type { Model, ModelScope } from "../model.ts";
 import { createAssembly, cutShort, streamError } from "./assembly.ts";
 import { showImages, takesFiles, takesImages, type LoadImage, type ShownImage } from "../images.ts";
-import { type WireOptions, createPost } from "./post.ts";
+import { type WireOptions, createPost, withCacheKey } from "./post.ts";
 import { createWrittenBytes, createWrittenTools, isBlank, joinBody, joinList } from "./written.ts";
 
 /** OpenAI itself, whose newer models take tools only here; others' servers: chat.ts. `baseURL` goes up to and includes /v1. */
@@ -31,7 +31,7 @@ export function responses(options: WireOptions): Model {
   const reasons = isReasoning(modelId);
   return {
     id,
-    async reply({ system, messages, image, tools: offers, options: asked }, scope) {
+    async reply({ system, messages, image, tools: offers, options: asked, cacheKey }, scope) {
       const role = reasons ? "developer" : "system";
       const first = system === "" ? undefined : JSON.stringify({ role, content: system });
       const body = joinBody(
@@ -42,6 +42,7 @@ export function responses(options: WireOptions): Model {
           // The conversation is ours and stays on this machine: nothing is kept there, so reasoning travels with it, sealed.
           store: false,
           include: ["reasoning.encrypted_content"],
+          ...withCacheKey(baseURL, cacheKey),
           ...(reasons && { reasoning: { summary: "auto", effort: asked.effort } }),
           stream: true,
         },
