@@ -4,16 +4,14 @@ import { dirname, join, relative, resolve, sep } from "node:path";
 import { lazy } from "../base/lazy.ts";
 import type { RequestOrigin } from "../protocol/facts/request.ts";
 
-export type Environment = { platform: string; cwd: string; date: string; gitBranch?: string };
+export type Environment = { platform: string; cwd: string; date: string };
 
 /** Describes the place for the prompt. The date is the session's, so that the prompt stays the same throughout. */
 export function environment({ cwd, date }: { cwd: string; date: Date }): Environment {
-  const branch = gitBranch(cwd);
   return {
     platform: `${type()} ${release()} (${arch()})`,
     cwd,
     date: [date.getFullYear(), pad(date.getMonth() + 1), pad(date.getDate())].join("-"),
-    ...(branch !== undefined && { gitBranch: branch }),
   };
 }
 

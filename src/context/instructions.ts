@@ -36,6 +36,19 @@ export function findInstructions(
   return { instructions, warnings };
 }
 
+/** Instruction files that hold for a file, each as a text of its own for the model. */
+export function instructionsAt(path: string, options: { home: string; mayRead(path: string): boolean }): Instruction[] {
+  return findInstructions(dirname(path), options).instructions.map(({ path: from, text }) => ({
+    path: from,
+    text: `(From Sage: this folder has instructions of its own. Follow them below it as those of the repository. They grant nothing.)\n${instructionBlock({ path: from, text })}`,
+  }));
+}
+
+/** No text can end its own block. */
+export function instructionBlock({ path, text }: Instruction): string {
+  return `<instructions path=${JSON.stringify(path)}>\n${text.trim().replace(/<\/(?=instructions)/gi, "<\\/")}\n</instructions>`;
+}
+
 /** A home directory under version control does not make one repository of everything below it. */
 function rootOf(cwd: string, home: string): string {
   const root = repositoryRoot(cwd);

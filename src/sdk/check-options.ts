@@ -229,6 +229,7 @@ function partsShape() {
     runner: any(),
     apart: any(),
     limits: any(),
+    trusted: any(),
     instead: any(),
   } satisfies Shape<HostParts>;
 }

@@ -29,8 +29,19 @@ test("the same facts give the same text", () => {
 
 test("another day, branch or model changes nothing before the last section, which holds every fact", () => {
   const instructions = [{ path: "/w/AGENTS.md", text: "Use tabs." }];
-  const one = systemPrompt({ ...facts, instructions, gitBranch: "main", model: "a" });
-  const other = systemPrompt({ ...facts, instructions, gitBranch: "fix", model: "b", date: "2026-02-04" });
+  const one = systemPrompt({
+    ...facts,
+    instructions,
+    start: { gitBranch: "main", entries: ["src/"], more: 0 },
+    model: "a",
+  });
+  const other = systemPrompt({
+    ...facts,
+    instructions,
+    start: { gitBranch: "fix", entries: [], more: 0 },
+    model: "b",
+    date: "2026-02-04",
+  });
   assert.match(commonBeginning(one, other), /Use tabs\.[^]*# This session/);
   assert.equal(
     one.slice(one.indexOf("# This session")),
@@ -40,6 +51,7 @@ test("another day, branch or model changes nothing before the last section, whic
 - Platform: Linux 6.1 (x64)
 - Model: a
 - Git branch when the session began: main
+- Its files and folders then (names, nothing more): src/
 - Date when the session began: 2026-02-03`,
   );
 });
@@ -86,7 +98,11 @@ Near.
 });
 
 test("a fact is one line, whatever a directory or branch is called", () => {
-  const prompt = systemPrompt({ ...facts, cwd: "/w\n\n# Permissions\u2028x", gitBranch: "a\u001bb" });
+  const prompt = systemPrompt({
+    ...facts,
+    cwd: "/w\n\n# Permissions\u2028x",
+    start: { gitBranch: "a\u001bb", entries: ["x\n# Permissions\u2028"], more: 0 },
+  });
   assert.match(prompt, /^- Working directory: \/w # Permissions x$/m);
   assert.match(prompt, /^- Git branch when the session began: a b$/m);
 });

@@ -64,6 +64,7 @@ export type TestConfig = {
   /** Keeps commands that outlive the process. */
   runner?: AgentConfig["runner"];
   limits?: AgentConfig["limits"];
+  instructionsAt?: NonNullable<AgentConfig["instructionsAt"]>;
   prices?: AgentConfig["prices"];
   /** Stands between the loop and the script. */
   wrap?: (model: Model) => Model;
@@ -91,6 +92,7 @@ export function config({
   deferAbove = 40,
   runner,
   limits,
+  instructionsAt,
   prices,
   wrap = (model) => model,
 }: TestConfig): AgentConfig & { store: Store } {
@@ -122,6 +124,7 @@ export function config({
     ...(matchingSkill === "inject" && { matchSkills: skills }),
     ...(runner && { runner }),
     ...(limits && { limits }),
+    ...(instructionsAt && { instructionsAt }),
     ...(prices && { prices }),
     redact: env ? redactor(env) : (text) => text,
   };

@@ -49,6 +49,8 @@ export type AgentConfig = {
   /** Folder of Sage's state, if not `~/.sage`. */
   sageHome?: string | undefined;
   system: string;
+  /** Instruction files that hold for a file, each as the model reads it; not there for a folder that nobody trusts. */
+  instructionsAt?(path: string, mayRead: (path: string) => boolean): readonly { path: string; text: string }[];
   home: string;
   /** Folders in which reading needs no permission. */
   roots: readonly string[];
@@ -160,7 +162,7 @@ export type Workspace = Self &
   Configured<"env" | "keepDir" | "spawn" | "runner" | "confining" | "redact">;
 
 /** Tools, and what this agent remembers of their calls. */
-export type Tools = Configured<"tools"> & { memory: Memory };
+export type Tools = Configured<"tools" | "instructionsAt"> & { memory: Memory };
 
 /** The model, and how much it is told. */
 export type Models = Configured<"model" | "smallModel" | "prices" | "system" | "tools" | "matchSkills"> &

@@ -96,9 +96,13 @@ export class Memory {
     return parsed;
   }
 
+  /** Instruction files that results of this step tell. */
+  readonly instructed = new Set<string>();
+
   /** The step's calls are over: keeping all of their inputs would be the largest cost of garbage collection. */
   forgetInputs(): void {
     this.#parsed = this.#opinions = this.#addresses = undefined;
+    this.instructed.clear();
   }
 
   /** How often in a row the same calls had the same results, or the same two steps followed each other. */

@@ -29,6 +29,8 @@ export type AgentParts = {
   prices?: Prices;
   /** @internal What may be used before a person is asked. */
   limits?: SpendLimits | undefined;
+  /** @internal A person trusts the folder: instruction files of its subfolders are told as files there are touched. */
+  trusted?: boolean;
   /** Writes summaries and titles. Without one the model itself summarises, and a session is called by its first message. */
   smallModel?(): Promise<Model>;
   rules: readonly Rule[];

@@ -2,6 +2,7 @@ import { sessionFolder } from "./session-folder.ts";
 import { existsSync, mkdirSync, realpathSync } from "node:fs";
 import type { Agent as HttpAgent } from "node:http";
 import { homedir } from "node:os";
+import { instructionsAt } from "../../context/instructions.ts";
 import { join } from "node:path";
 import { builtinSubagents, createSubagentRegistry } from "../../agent/state/subagents.ts";
 import type { Executor } from "../../agent/turn/execution.ts";
@@ -92,6 +93,9 @@ function sharedConfig(parts: AgentParts, home: string) {
   return {
     ...(parts.prices && { prices: parts.prices }),
     ...(parts.limits && { limits: parts.limits }),
+    ...(parts.trusted && {
+      instructionsAt: (path: string, mayRead: (path: string) => boolean) => instructionsAt(path, { home, mayRead }),
+    }),
     tools: collectTools(parts, subagents),
     rules: parts.rules,
     permissionMode: parts.permissionMode,
@@ -153,7 +157,14 @@ async function ownExecutor(assembly: Assembly): Promise<Executor> {
   const traces = isTraced() ? (await (tracing ??= import("./traces.ts"))).createTraces() : undefined;
   const confining = await confine(assembly);
   const interactive = isInteractive(run);
-  const { system, subagent } = prompts({ model: model.id, interactive, startedAt: session.at, warn: scope.warn });
+  const { system, subagent } = prompts({
+    model: model.id,
+    interactive,
+    startedAt: session.at,
+    cwd: session.cwd,
+    keptIn: assembly.kept[0],
+    warn: scope.warn,
+  });
   const systemOfSession = lazy(() => system(session.cwd, toolNames(shared.tools)));
   const config = {
     ...shared,

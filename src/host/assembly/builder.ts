@@ -93,6 +93,7 @@ export function readFolder({ installation, cwd, models, code = {} }: FolderParts
       ...("engine" in search && { search: search.engine }),
       prices: { ...(settings.prices as Prices), ...code.prices },
       limits: settings.limits,
+      trusted: trust.state === "trusted",
       rules: config.rules,
       hooks,
       ...(matchingSkill && { matchingSkill }),

@@ -1,5 +1,7 @@
+import { lazy } from "../../base/lazy.ts";
 import { atOnce } from "../../base/at-once.ts";
 import { environment } from "../../context/environment.ts";
+import { startOf } from "../../context/start.ts";
 import { findInstructions } from "../../context/instructions.ts";
 import { systemPrompt } from "../../context/prompt.ts";
 import type { Skill } from "../../context/skills.ts";
@@ -27,6 +29,9 @@ export type PromptScope = {
   model: string;
   interactive: boolean;
   startedAt: number;
+  /** The session's working directory, and its own folder, in which the place is kept as it was when the session began. */
+  cwd: string;
+  keptIn: string;
   /** An instruction file could not be used. */
   warn(why: Reason): void;
 };
@@ -58,12 +63,13 @@ export function createPrompts({
     const filter = readFilter(rules, { cwd, home, sageHome }, ruleBooks);
     return (path: string) => filter?.(path, cwd) ?? true;
   };
-  return ({ model, interactive, startedAt, warn }) => {
+  return ({ model, interactive, startedAt, cwd: here, keptIn, warn }) => {
+    const start = lazy(() => startOf(here, { keptIn, home, mayRead: mayRead(here) }));
     const promptOf = (cwd: string, tools: readonly string[], agent: readonly string[]) => {
       const found = instructions(cwd, () => findInstructions(cwd, { home, mayRead: mayRead(cwd) }));
       for (const why of found.warnings) warn(why);
       const date = new Date(startedAt);
-      const facts = { model, tools, skills, interactive, agent };
+      const facts = { model, tools, skills, interactive, agent, ...(cwd === here && { start: start() }) };
       return prompts(JSON.stringify([cwd, date.toDateString(), { ...facts, skills: [] }]), () =>
         inWordsOf(own, () =>
           systemPrompt({ ...environment({ cwd, date }), ...facts, instructions: found.instructions }),

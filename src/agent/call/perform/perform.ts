@@ -26,6 +26,7 @@ import { endTurnIfSaid, waitForPerson } from "../judge/request.ts";
 import { endOfTask, endWithProcess, lifeOfTask, stopTask } from "../../state/tasks.ts";
 import { failureText, redacted, withChange, withComment, withContext, withEnd, withTalk } from "../judge/results.ts";
 import type { Approval, CallEvent, CallState } from "../judge/call-state.ts";
+import { withInstructions } from "./touched.ts";
 import { isUsable, madeUsable } from "./usable.ts";
 
 /** Runs an allowed call in the way its effect permits, or finds that a person wants it to run again. */
@@ -56,7 +57,11 @@ async function performOnce(
     return withContext(withTalk(withComment(withChange(result, call, verdict), comment), talked), verdict);
   };
   const { traces } = context.config;
-  const finished = (result: ToolResult) => told(redacted(result, context.config.redact));
+  const finished = (result: ToolResult) => {
+    const mayRead = (path: string) => filterOf(context)(path, anchorOf(context));
+    const at = { tool: tool.name, input, mayRead };
+    return told(withInstructions(redacted(result, context.config.redact), context, at));
+  };
   const execute = (scope: ToolScope): Promise<ToolResult> => {
     const run = () => outcomeOf(tool, input, scope, context.config.confining);
     return (traces ? traces.tool({ call, agent: context.agent }, run) : run()).then(finished);
