@@ -15,7 +15,7 @@ export type Start = { gitBranch?: string; entries: string[]; more: number };
  * Looked up once and kept in the session's own folder: a prompt that changed with every new file would be cached anew with each turn.
  * Only names are read, and HEAD: no git runs, so nothing that a repository configures does either.
  */
-export function startOf(
+export function sessionStart(
   cwd: string,
   { keptIn, home, mayRead }: { keptIn: string; home: string; mayRead(path: string): boolean },
 ): Start {
@@ -24,7 +24,7 @@ export function startOf(
     return schema.parse(JSON.parse(readFileSync(file, "utf8"))) as Start;
   } catch {
     const start = lookAround(cwd, home, mayRead);
-    keep(file, start);
+    keepStart(file, start);
     return start;
   }
 }
@@ -46,7 +46,7 @@ function lookAround(cwd: string, home: string, mayRead: (path: string) => boolea
   }
 }
 
-function keep(file: string, start: Start): void {
+function keepStart(file: string, start: Start): void {
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     writeFileSync(file, JSON.stringify(start), { flag: "wx", mode: 0o600 });

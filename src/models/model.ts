@@ -16,7 +16,7 @@ export type ModelRequest = {
   options: LlmOptions;
   /** Names the conversation, for providers that look for what they have cached where it was before. */
   cacheKey?: string;
-  /** So many messages at the end are not in the next prompt: what is cached ends before them. */
+  /** Number of messages at the end that the next prompt will not have: caching ends before them. */
   fleeting?: number;
   /** Names of the agents from the root down to the asker. */
   agent: readonly string[];

@@ -5,7 +5,7 @@ import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } 
 import { test } from "node:test";
 import { findInstructions, instructionsAt } from "../../src/context/instructions.ts";
 import { systemPrompt } from "../../src/context/prompt.ts";
-import { startOf } from "../../src/context/start.ts";
+import { sessionStart } from "../../src/context/start.ts";
 import type { ModelRequest } from "../../src/models/model.ts";
 import { allow, sageWith, workspace } from "../support/sage.ts";
 
@@ -22,11 +22,11 @@ test("branch and names as they were when the session began, and the same after a
   execFileSync("git", ["init", "-q", "-b", "one"], { cwd: here.dir });
   mkdirSync(here.path("src"));
   for (const name of ["文件.md", "secret", "a\nb", "x".repeat(200)]) writeFileSync(here.path(name), "");
-  const before = startOf(here.dir, options);
+  const before = sessionStart(here.dir, options);
   assert.deepEqual(before, { gitBranch: "one", entries: ["a\nb", "src/", "x".repeat(60), "文件.md"], more: 0 });
   writeFileSync(here.path("new"), "");
   writeFileSync(here.path(".git/HEAD"), "ref: refs/heads/two\n");
-  assert.deepEqual(startOf(here.dir, options), before);
+  assert.deepEqual(sessionStart(here.dir, options), before);
   const prompt = systemPrompt({ ...facts, cwd: here.dir, start: before });
   assert.match(
     prompt,
@@ -37,7 +37,7 @@ test("branch and names as they were when the session began, and the same after a
 test("at home and outside of a repository no names are told; of a large folder the first forty; a full disk stops nothing", () => {
   using here = workspace();
   for (let n = 0; n < 100; n++) writeFileSync(here.path(`f${n}`), "");
-  const start = (home: string, keptIn = here.path("kept")) => startOf(here.dir, { keptIn, home, mayRead: all });
+  const start = (home: string, keptIn = here.path("kept")) => sessionStart(here.dir, { keptIn, home, mayRead: all });
   assert.deepEqual(start("/home/nobody", "/dev/null/x"), { entries: [], more: 0 });
   mkdirSync(here.path(".git"));
   assert.deepEqual(start(here.dir, "/dev/null/x").entries, []);
@@ -74,7 +74,7 @@ test("fsmonitor, filters, hooks and an alias of the repository are set, and noth
   mkdirSync(here.path("sub"));
   writeFileSync(here.path("sub/AGENTS.md"), "use tabs");
   writeFileSync(here.path("a.txt"), "b");
-  startOf(here.dir, { keptIn: out.path("kept"), home: "/home/nobody", mayRead: all });
+  sessionStart(here.dir, { keptIn: out.path("kept"), home: "/home/nobody", mayRead: all });
   findInstructions(here.path("sub"), { home: "/home/nobody" });
   assert.equal(existsSync(out.path("ran")), false);
 });

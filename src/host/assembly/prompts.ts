@@ -1,7 +1,7 @@
 import { lazy } from "../../base/lazy.ts";
 import { atOnce } from "../../base/at-once.ts";
 import { environment } from "../../context/environment.ts";
-import { startOf } from "../../context/start.ts";
+import { sessionStart } from "../../context/start.ts";
 import { findInstructions } from "../../context/instructions.ts";
 import { systemPrompt } from "../../context/prompt.ts";
 import type { Skill } from "../../context/skills.ts";
@@ -64,7 +64,7 @@ export function createPrompts({
     return (path: string) => filter?.(path, cwd) ?? true;
   };
   return ({ model, interactive, startedAt, cwd: here, keptIn, warn }) => {
-    const start = lazy(() => startOf(here, { keptIn, home, mayRead: mayRead(here) }));
+    const start = lazy(() => sessionStart(here, { keptIn, home, mayRead: mayRead(here) }));
     const promptOf = (cwd: string, tools: readonly string[], agent: readonly string[]) => {
       const found = instructions(cwd, () => findInstructions(cwd, { home, mayRead: mayRead(cwd) }));
       for (const why of found.warnings) warn(why);

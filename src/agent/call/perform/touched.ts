@@ -25,13 +25,13 @@ export function withInstructions(
   const cwd = canonicalPath(place.cwd, place).real;
   const isBelow = (file: string) => !/^$|^\.\./.test(relative(cwd, dirname(file)));
   if (!isBelow(real)) return result;
-  const isNew = (file: string) => file !== real && !context.memory.instructed.has(file) && !isTold(context, file);
+  const isNew = (file: string) => file !== real && !context.memory.instructed.has(file) && !isInSight(context, file);
   const fresh = instructionsAt(real, mayRead).filter((found) => isBelow(found.path) && isNew(found.path));
   for (const { path: told } of fresh) context.memory.instructed.add(told);
   return fresh.length === 0 ? result : advised(result, fresh.map(({ text }) => text).join("\n\n"));
 }
 
-function isTold({ conversation }: Pick<People, "conversation">, path: string): boolean {
+function isInSight({ conversation }: Pick<People, "conversation">, path: string): boolean {
   const head = `<instructions path=${JSON.stringify(path)}>`;
   return conversation().some(
     (message) => message.role === "tool" && message.results.some(({ result }) => result.text.includes(head)),
