@@ -333,7 +333,9 @@ test("plan mode's reminder moves, and Anthropic's marks do not stand on it: the 
   );
   const prefixes = blocks.map((all) =>
     all.flatMap((block, n) =>
-      block.cache_control ? [JSON.stringify(all.slice(0, n + 1).map(({ cache_control: _, ...rest }) => rest))] : [],
+      block.cache_control
+        ? [JSON.stringify(all.slice(0, n + 1).map((part) => ({ ...part, cache_control: undefined })))]
+        : [],
     ),
   );
   for (const [n, marked] of prefixes.entries()) {
