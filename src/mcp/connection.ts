@@ -28,7 +28,6 @@ const MAX_PROMPTS = 200;
 const MAX_LOG_LENGTH = 10_000;
 const MAX_LOG_BYTES = 128 * 1024;
 
-/** A program that listens to a call while it runs. */
 export type CallListener = {
   signal: AbortSignal;
   /** A word of the server on how far it is. */

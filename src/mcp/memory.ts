@@ -2,7 +2,6 @@ import { hash } from "node:crypto";
 import type { Described } from "./definition.ts";
 import type { ServerDefinition } from "./server.ts";
 
-/** A prompt that a server offers. */
 export type KnownPrompt = { name: string; description: string; arguments: { name: string; required: boolean }[] };
 type KnownTool = Described & { name: string };
 /** A server as it described itself when it was last connected: enough to offer its tools before it runs. */

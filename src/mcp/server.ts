@@ -9,7 +9,6 @@ export type StdioServer = {
   env: Readonly<Record<string, string>>;
 };
 
-/** A server at an address. */
 export type HttpServer = {
   type: "http";
   url: string;
@@ -17,7 +16,6 @@ export type HttpServer = {
   oauth?: { clientId?: string; scope?: string; callbackPort?: number };
 };
 
-/** An MCP server as a settings file names it. */
 export type ServerDefinition = {
   name: string;
   /** The person's own settings, or `.mcp.json` of a trusted folder. */

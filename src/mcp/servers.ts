@@ -20,7 +20,6 @@ const NOTICE_MS = 1_000;
 export type ServersParts = {
   definitions: readonly ServerDefinition[];
   cwd: string;
-  /** Environment of servers, without secrets. */
   env: NodeJS.ProcessEnv;
   /** Sage's folder, where its processes are noted. */
   home?: string;
@@ -28,7 +27,6 @@ export type ServersParts = {
   /** Starts servers of a folder's own settings in a sandbox; without it they are started as any other. */
   start?: NonNullable<StdioPlace["start"]>;
   memory: ServerMemory;
-  /** Opens the way to a server at an address. */
   http?(definition: ServerDefinition): Promise<Transport>;
 };
 
@@ -44,7 +42,6 @@ export type Servers = {
   close(): Promise<void>;
 };
 
-/** A server, with its connections. */
 export type ServerLine = {
   readonly definition: ServerDefinition;
   readonly problem: Reason | undefined;

@@ -14,7 +14,6 @@ import type { ImagePart } from "../protocol/image.ts";
 import { createExcerpt } from "../tools/content/excerpt.ts";
 import { keepImage } from "../tools/content/image.ts";
 
-/** The line to a server, as one of its tools uses it. */
 type ToolLine = {
   definition: ServerDefinition;
   memory: ServerMemory;

@@ -4,7 +4,6 @@ import type { RequestFailure } from "../protocol/reasons/model.ts";
 /** A server that asks for more patience than this gets none: a person should know and decide. */
 export const longestWaitMs = 2 * 60_000;
 
-/** A request that failed. */
 type Failure = {
   problem: Reason;
   retryable: boolean;

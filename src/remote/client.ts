@@ -18,7 +18,6 @@ export type RemoteHost = Host & {
 type ClientOptions = {
   hello: Omit<Hello, "protocols">;
   key?: string;
-  /** Aborts the attempt to connect. */
   signal: AbortSignal;
   /** Why commands are refused once the wire is over. */
   lost?: Reason;

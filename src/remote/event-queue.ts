@@ -9,7 +9,6 @@ export type EventQueue<E = WatchEvent> = {
   /** Everything so far; the queue is empty then. */
   take(): E[];
   readonly size: number;
-  /** Resolves when there may be more events; immediately if there are. */
   more(): Promise<void>;
   wake(): void;
 };

@@ -4,9 +4,7 @@ import type { Sender } from "../protocol/sender.ts";
 /** Versions of the protocol that this Sage speaks. New fields, fact types and commands need no new one; taking one away does. */
 export const protocols: readonly number[] = [1];
 
-/** Bytes of a client's frame. */
 export const MAX_FRAME_BYTES = 1024 * 1024;
-/** Bytes of a frame besides its command. */
 export const FRAME_ROOM = 200;
 
 /** Kinds of clients. `process`: another process on the same journal. */
@@ -20,7 +18,6 @@ export type HelloFrame = { hello: Hello; key?: string };
 
 /** The host's reply to a hello. */
 export type Welcome = {
-  /** The protocol that both speak from now on. */
   hello: number;
   version: string;
   /** Id of the journal. If it differs from before, everything received so far is void. */
@@ -28,7 +25,6 @@ export type Welcome = {
   /** The name and the surface under which everything from this connection is recorded. */
   me: Pick<Sender, "by" | "surface">;
   may: readonly ("talk" | "approve")[];
-  /** The host's clock. */
   now: number;
 };
 
@@ -38,7 +34,6 @@ export type Call =
   | { do: "send"; id: number; command: Command; until?: number }
   | { do: "watch"; id: number; session: string; after?: number; last?: number }
   | { do: "inbox"; id: number }
-  /** Ends a watch or an inbox. */
   | { do: "unwatch"; id: number };
 
 /** Sent by a host. `ended`: a watch or an inbox is over, with its error if it failed. */

@@ -15,7 +15,6 @@ type Judged = {
   verdict: Verdict;
   judgedAt: number | undefined;
   asked: Asked | undefined;
-  /** The writer of the same reply that goes first. */
   before: Promise<unknown> | undefined;
 };
 

@@ -8,14 +8,12 @@ import { canonical } from "../state/digest.ts";
 
 /** A call of the guest, as the facts of the open turn tell it. */
 export type KnownCall = {
-  /** Key of the call. */
   place: string;
   call: Call;
   /** Digest of the guest's tool and its exact input. Files that it changes are in its hands, and not in ours. */
   digest: string;
   verdict: Verdict | undefined;
   request: InputRequest | undefined;
-  /** It may have run. */
   started: boolean;
   /** `unknown`: it was started, and nobody here knows how it ended. */
   end: "open" | "finished" | "unknown";
@@ -33,7 +31,6 @@ export type Book = {
   add(place: string, call: Call, told: boolean): KnownCall;
   /** The newest call with this id and this input. */
   find(call: Call): KnownCall | undefined;
-  /** The newest call with this id that has no end yet. */
   open(id: string): KnownCall | undefined;
   /** A repeated call needs a person: `unknown`: its end is not known; `forgotten`: the guest lost the conversation in which it ran. */
   ranBefore(digest: string): "unknown" | "forgotten" | undefined;

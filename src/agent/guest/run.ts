@@ -25,7 +25,6 @@ const GATHER_MS = 400;
 const REST_MS = 30_000;
 const POLL_MS = 100;
 
-/** A guest at work, from its start to its end. */
 type Run = {
   turn: GuestTurn;
   guest: Guest;
@@ -38,7 +37,6 @@ type Run = {
   broken: PromiseWithResolvers<never>;
   /** The driver keeps a call that is asked about; the guest is about to end. */
   parking: boolean;
-  /** The prompt that is being taken up. */
   asking: Promise<void> | undefined;
   /** The attempt has ended, and the guest is being stopped. */
   winding: boolean;
@@ -127,7 +125,6 @@ function review(run: Run): void {
   run.leaving = setTimeout(look, keeps ? GATHER_MS : 0);
 }
 
-/** Ends the attempt. */
 function fail(run: Run, error: unknown): void {
   if (error instanceof NeedsInput) run.needed = error;
   else run.broken.reject(run.turn.log.stopped ?? error);

@@ -33,7 +33,6 @@ export type GuestTurn = {
   joined: { session: string; version: string } | undefined;
   /** The session that was to be resumed at the last start. */
   resumed: string | undefined;
-  /** Starts of it in this attempt. */
   runs: number;
   /** Times that it joined, and was parked, in this turn. */
   joins: number;

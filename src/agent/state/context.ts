@@ -54,7 +54,6 @@ export type AgentConfig = {
   home: string;
   /** Folders in which reading needs no permission. */
   roots: readonly string[];
-  /** Environment of processes that tools start. */
   env: NodeJS.ProcessEnv;
   /** Folder for output too long for the model. */
   keepDir: string;
@@ -143,7 +142,6 @@ export type ExecutionContext = Self &
 type Configured<Name extends string> = { config: Pick<AgentConfig, Name & keyof AgentConfig> };
 type Optional<Name extends keyof ExecutionOptions> = { options: Pick<ExecutionOptions, Name> };
 
-/** Which agent of the tree it is. */
 export type Self = {
   session: string;
   /** Names from the root's child down to this agent; empty for the root. */
@@ -152,7 +150,6 @@ export type Self = {
   asksRoot: boolean;
 };
 
-/** Where it works. */
 export type Place = Pick<Self, "agent"> & Configured<"home" | "roots"> & Optional<"workingDirectory">;
 
 /** With what its tools work there. */
@@ -181,7 +178,6 @@ export type Rules = Configured<"rules"> & {
   ruleChanges?: RuleChange[];
 };
 
-/** Everything that a verdict depends on. */
 export type Judging = Self &
   Place &
   Tools &
@@ -207,7 +203,6 @@ export type People = {
   inquiries: Inquiries;
 };
 
-/** Time that the turn may take. */
 export type Limits = { activity: Activity };
 
 /** State that the root shares with all its subagents. */

@@ -155,7 +155,6 @@ export class Memory {
     return this.#addresses?.get(input);
   }
 
-  /** Things that the last run of a command was kept from. */
   blockedIn(command: unknown): readonly Blocked[] {
     return (typeof command === "string" && this.#blocked?.get(command)) || [];
   }

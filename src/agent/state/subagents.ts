@@ -4,7 +4,6 @@ import type { SubagentDefinition } from "../../protocol/subagent.ts";
 
 const reading = ["Read", "Glob", "Grep"];
 
-/** The built-in types of subagents. */
 export const builtinSubagents: readonly SubagentDefinition[] = [
   {
     name: "Explore",

@@ -38,7 +38,6 @@ export type Folded = {
   /** Number of the turn that is open, or comes next. */
   turn: number;
   open: Fact<"turn.begun"> | undefined;
-  /** How the last turn ended. */
   ended: TurnEnd | undefined;
   /** The open turn was stopped for good while nobody ran it. */
   cancelledBy: string | undefined;
@@ -226,7 +225,6 @@ export function toolMessage(calls: readonly Call[], results: readonly ToolResult
   };
 }
 
-/** A call as an outcome tells it: with the input that ran. */
 export function toolUse({ tool, input: sent }: Call, result: ToolResult): ToolUse {
   const { ran } = result;
   return ran ? { tool, input: ran.input, result, changed: { ...ran.changed, sent } } : { tool, input: sent, result };

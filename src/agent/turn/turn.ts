@@ -41,14 +41,12 @@ export type TurnInput = {
 
 export type Turn = {
   key: string;
-  /** Version of the loop that began it. */
   version: number;
   at: number;
   carries: string[] | undefined;
   cancelledBy: string | undefined;
   /** Messages up to this seq are older than the turn. */
   heard: number;
-  /** The messages that began it. */
   begun: Heard;
   /** Background commands whose end began it, where nobody said anything. */
   cause: FactData["turn.begun"]["cause"];

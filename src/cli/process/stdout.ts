@@ -90,24 +90,17 @@ export const exitCodes = {
   interrupted: 130,
 } as const satisfies Record<ExitName, number>;
 
+const byStatus: Record<Exclude<OutcomeStatus["status"], "error">, number> = {
+  success: exitCodes.success,
+  "needs-input": exitCodes.needsPerson,
+  "max-steps": exitCodes.maxSteps,
+  incomplete: exitCodes.incomplete,
+  cancelled: exitCodes.interrupted,
+  paused: exitCodes.interrupted,
+};
+
 export function exitCodeOf(outcome: OutcomeStatus): number {
-  switch (outcome.status) {
-    case "success":
-      return exitCodes.success;
-    case "needs-input":
-      return exitCodes.needsPerson;
-    case "max-steps":
-      return exitCodes.maxSteps;
-    case "incomplete":
-      return exitCodes.incomplete;
-    case "cancelled":
-    case "paused":
-      return exitCodes.interrupted;
-    case "error":
-      return exitCodeOfError(outcome.error.code);
-    default:
-      return outcome satisfies never;
-  }
+  return outcome.status === "error" ? exitCodeOfError(outcome.error.code) : byStatus[outcome.status];
 }
 
 export function exitCodeOfError(code: SageErrorCode): number {

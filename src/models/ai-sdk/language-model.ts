@@ -15,7 +15,6 @@ import type { ImagePart } from "../../protocol/image.ts";
 import { type LoadImage, showImages, takesFiles, takesImages } from "../images.ts";
 import { cutShort, parseInput, settle } from "../wire/assembly.ts";
 
-/** The differences between providers of the AI SDK. */
 type LanguageModelOptions = {
   /** provider/model, by default as the model names itself. Reasoning of a message with another id is never sent. */
   id?: string;

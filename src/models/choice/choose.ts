@@ -194,7 +194,6 @@ async function loadScripted(path: string): Promise<Model> {
   return scripted(await loadScript(path));
 }
 
-/** Address of a provider, and its key. */
 export function providerAddress(provider: string, env: Env, { providers = {} }: ModelSettings) {
   const own = Object.hasOwn(builtin, provider) ? builtin[provider as Known] : undefined;
   const setting = Object.hasOwn(providers, provider) ? providers[provider] : undefined;

@@ -25,7 +25,6 @@ export async function offeredModels(
   );
 }
 
-/** Providers with a key or an address. */
 export function configured(env: Env, settings: ModelSettings): string[] {
   const names = new Set([...Object.keys(defaultModels), ...Object.keys(settings.providers ?? {})]);
   return [...names].filter((provider) => {

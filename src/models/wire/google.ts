@@ -10,7 +10,6 @@ import { createWritten, createWrittenTools, isBlank, joinBody } from "./written.
 
 export const GOOGLE_URL = "https://generativelanguage.googleapis.com/v1beta";
 
-/** Google's Gemini API. */
 export function google(options: WireOptions): Model {
   const { modelId, baseURL = GOOGLE_URL, apiKey = "", name = "google", headers, idleTimeoutMs, env } = options;
   const { images: takes = takesImages(modelId), files = takesFiles(modelId) } = options;

@@ -9,7 +9,6 @@ type RequestOptions = {
   headers: Record<string, string>;
   body?: Body;
   idleTimeoutMs: number;
-  /** Environment in which a proxy is named. */
   env: Env;
   signal: AbortSignal;
 };

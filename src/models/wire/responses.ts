@@ -170,7 +170,6 @@ function createReader(scope: ModelScope) {
   let end: { finish: Finish; usage: Usage } | undefined;
   let isRefused = false;
   let calls = 0;
-  /** Ids of the parts that belong to one thought. */
   const thoughts = new Map<string, string[]>();
 
   const sealed = ({ id, encrypted_content: content = null }: Item): ProviderMetadata => ({

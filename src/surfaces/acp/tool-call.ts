@@ -83,17 +83,9 @@ function toolKind(tool: string): ToolKind {
 }
 
 function toolStatus(standing: Standing): ToolCallStatus {
-  switch (standing) {
-    case "new":
-    case "waiting":
-      return "pending";
-    case "running":
-      return "in_progress";
-    case "done":
-      return "completed";
-    default:
-      return "failed"; // refused, not run, stopped or of unknown end: the protocol has no other word
-  }
+  if (standing === "new" || standing === "waiting") return "pending";
+  if (standing === "running") return "in_progress";
+  return standing === "done" ? "completed" : "failed"; // the protocol has no other word for what did not run to its end
 }
 
 function locationsOf(input: ToolInput, cwd: string): { path: string; line?: number }[] {

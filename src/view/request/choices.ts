@@ -1,6 +1,7 @@
 import { isObject } from "../../base/issue.ts";
 import { canonicalJson } from "../../base/canonical-json.ts";
 import type { RuleDestination } from "../../protocol/decision.ts";
+import type { RuleGrant } from "../../protocol/facts/answer.ts";
 import type { ToolInput } from "../../protocol/facts/call.ts";
 import { needsConsent } from "../../protocol/facts/consent.ts";
 import type { PermissionRequest } from "../../protocol/facts/request.ts";
@@ -95,4 +96,22 @@ export function placesFor(request: PermissionRequest): { destination: RuleDestin
   const files = new Map<RuleDestination, string | undefined>([["session", undefined]]);
   for (const { places } of rulesFor(request)) for (const { destination, file } of places) files.set(destination, file);
   return [...files].map(([destination, file]) => ({ destination, file }));
+}
+
+/** Rules that a person ticked among those offered, one of their own, and the place to keep them in. */
+type KeptRules = { ticked: readonly boolean[]; own: string; place: RuleDestination };
+
+export function chosenRules(request: PermissionRequest, { ticked, own, place }: KeptRules): RuleGrant[] {
+  const offered = rulesFor(request).filter((_, n) => ticked[n]);
+  return [
+    ...offered.map(({ rule, behavior }) => ({ rule, behavior, destination: place })),
+    ...(own.trim() === "" ? [] : [{ rule: own.trim(), behavior: "allow" as const, destination: place }]),
+  ];
+}
+
+/** A rule is kept only where it was offered. */
+export function fitsPlace(request: PermissionRequest, { ticked, place }: Omit<KeptRules, "own">): boolean {
+  return rulesFor(request).every(
+    ({ places }, n) => !ticked[n] || places.some(({ destination }) => destination === place),
+  );
 }

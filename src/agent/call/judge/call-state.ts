@@ -14,7 +14,6 @@ type PersonsWord = {
   asks?: readonly string[];
 };
 
-/** How a call came to be allowed. */
 export type Approval =
   /** Allowed by rules, the mode or the tool itself. */
   | { by: "rules" }
@@ -22,7 +21,6 @@ export type Approval =
   /** A person who saw the request, in this turn or in one before an update. */
   | ({ by: "person" } & PersonsWord);
 
-/** Why a call is judged once more. */
 export type Again =
   /** The person edited it. */
   | ({ because: "edited"; input: ToolInput; changed: InputChange } & PersonsWord)
@@ -48,7 +46,6 @@ export type CallState = (
 export type CallOver =
   | { how: "refused"; verdict: Verdict }
   | { how: "not-approved"; resolution: Resolution }
-  /** A person answered the tool's own request. */
   | { how: "answered"; verdict: Verdict; resolution: Resolution }
   | { how: "ran"; result: ToolResult };
 

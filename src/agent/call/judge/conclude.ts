@@ -36,7 +36,6 @@ async function hooksConclude(at: Case, question: Question, failing: Awaitable<Ve
   return { ...at, verdict: await answerByHooks(question, await failing) };
 }
 
-/** The verdict of rules and mode alone. */
 export function concludeAtOnce(at: Case): Case {
   const { check, decision } = at;
   if (check.refused) return { ...at, verdict: refusal(check.refused) };

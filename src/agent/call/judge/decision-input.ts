@@ -15,7 +15,6 @@ import type { Confining, Judging, Place, Rules, Tools } from "../../state/contex
 /** The tool's own opinion, as the decision takes it. */
 export type View = DecisionInput["view"];
 
-/** A call and everything its permission depends on. */
 export function decisionInput(
   context: Judging,
   tool: Tool,

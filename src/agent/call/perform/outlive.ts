@@ -13,7 +13,6 @@ export type KeptParts = { spawn?: Spawn; attaches?: boolean };
 
 type Started = FactData["call.started"];
 
-/** The command of a call, if it may outlive this process. */
 export type KeptCommand = {
   mayOutlive: boolean;
   /** Rides with `call.started`: from then on the command runs with its entry or not at all. */

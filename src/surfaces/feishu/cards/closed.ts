@@ -143,22 +143,10 @@ function personOf(resolution: Resolution, t: FeishuTexts): string {
 }
 
 export function whereOf(surface: string, t: FeishuTexts): string {
-  switch (surface) {
-    case "feishu":
-      return t.inFeishu;
-    case "plain":
-    case "tui":
-    case "terminal":
-    case "cli":
-      return t.inTerminal;
-    case "rule":
-      return t.byRule;
-    case "auto":
-    case "deadline":
-      return "";
-    default:
-      return t.elsewhere(surface);
-  }
+  if (surface === "feishu") return t.inFeishu;
+  if (surface === "rule") return t.byRule;
+  if (surface === "auto" || surface === "deadline") return "";
+  return ["plain", "tui", "terminal", "cli"].includes(surface) ? t.inTerminal : t.elsewhere(surface);
 }
 
 const WHO = "@who@";

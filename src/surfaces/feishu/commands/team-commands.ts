@@ -60,24 +60,15 @@ export function createTeamCommands({ team, changeTeam, examine }: TeamCommandPar
     return ({ t, lang }) => missing(lang).join("\n") || t.nothingMissing;
   };
 
-  return async (name, message, words) => {
-    switch (name) {
-      case "timeout":
-        return timeout(message, words);
-      case "bind":
-        return bind(message, words);
-      case "lang":
-        return lang(message, words);
-      case "invite":
-        return admit(message, "talker");
-      case "approver":
-        return admit(message, "approver");
-      case "doctor":
-        return doctor();
-      default:
-        return name satisfies never;
-    }
+  const commands: Record<TeamCommand, (message: Incoming, words: string) => Promise<Phrase>> = {
+    timeout,
+    bind,
+    lang,
+    invite: (message) => admit(message, "talker"),
+    approver: (message) => admit(message, "approver"),
+    doctor,
   };
+  return (name, message, words) => commands[name](message, words);
 }
 
 function timeoutLine(limits: TurnLimits, { t, words }: Speech): string {

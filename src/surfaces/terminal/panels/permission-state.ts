@@ -1,5 +1,4 @@
 import type { RuleDestination } from "../../../protocol/decision.ts";
-import type { RuleGrant } from "../../../protocol/facts/answer.ts";
 import type { Draft, PermissionRequest } from "../../../protocol/facts/request.ts";
 import { PLAN_TOOL } from "../../../protocol/mode.ts";
 import { narrowerRule, ruleInTheWay, rulesFor } from "../../../view/request/answering.ts";
@@ -110,22 +109,4 @@ export function alwaysRows(request: PermissionRequest): AlwaysRow[] {
     ...(places.length > 1 ? [{ type: "place" as const, places }] : []),
     { type: "keep" },
   ];
-}
-
-/** The rules that would be kept. */
-export function chosenRules(request: PermissionRequest, { ticked, own, place }: Always): RuleGrant[] {
-  const written = own.text.trim();
-  return [
-    ...rulesFor(request).flatMap(({ rule, behavior }, n) =>
-      ticked[n] ? [{ rule, behavior, destination: place }] : [],
-    ),
-    ...(written === "" ? [] : [{ rule: written, behavior: "allow" as const, destination: place }]),
-  ];
-}
-
-/** A rule is kept only where it was offered. */
-export function fitsPlace(request: PermissionRequest, { ticked, place }: Always): boolean {
-  return rulesFor(request).every(
-    ({ places }, n) => !ticked[n] || places.some(({ destination }) => destination === place),
-  );
 }

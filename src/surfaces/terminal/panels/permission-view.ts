@@ -2,7 +2,7 @@ import { oneLine, visible } from "../../../base/visible.ts";
 import type { PermissionRequest } from "../../../protocol/facts/request.ts";
 import { PLAN_TOOL } from "../../../protocol/mode.ts";
 import { ruleInTheWay } from "../../../view/request/answering.ts";
-import { allows, textField } from "../../../view/request/choices.ts";
+import { allows, chosenRules, textField } from "../../../view/request/choices.ts";
 import type { Block, Description } from "../../../view/request/describe.ts";
 import { destinationName, originLines } from "../../../view/request/origin.ts";
 import type { RuleGrant } from "../../../protocol/facts/answer.ts";
@@ -14,7 +14,7 @@ import { choiceRows, margined, own, unbroken, type Draw, type Row } from "../wid
 import { agentLines } from "./frame.ts";
 import type { Body } from "./model.ts";
 import type { AlwaysRow, PermissionState } from "./permission-state.ts";
-import { alwaysRows, offeredChoices, permissionDraft, chosenRules } from "./permission-state.ts";
+import { alwaysRows, offeredChoices, permissionDraft } from "./permission-state.ts";
 
 /** The action first, whole, and to be seen to its end, then why it is asked about; details are how it was judged and the agent's words. */
 export function permissionBody(
@@ -237,7 +237,7 @@ function moved({ from, to }: { from: number; to: number }, by: number): { from: 
 
 function alwaysChoices(request: PermissionRequest, { always }: PermissionState, draw: Draw) {
   const all = alwaysRows(request);
-  const rules = chosenRules(request, always);
+  const rules = chosenRules(request, { ...always, own: always.own.text });
   return choiceRows(
     all.map((row) => alwaysRow(row, { request, always, rules }, draw)),
     always.row,

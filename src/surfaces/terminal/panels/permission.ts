@@ -6,14 +6,13 @@ import { thrownText } from "../../../texts/shared/error.ts";
 import type { Texts } from "../../../texts/shared/texts.ts";
 import type { PanelTexts } from "../../../texts/surfaces/terminal-panels.ts";
 import { carriedLines, withoutAsking } from "../../../view/request/answering.ts";
-import { allows, inputFrom, type Choice } from "../../../view/request/choices.ts";
+import { allows, chosenRules, fitsPlace, inputFrom, type Choice } from "../../../view/request/choices.ts";
 import { consentLines } from "../../../view/request/consent.ts";
 import { describeRequest, isLong } from "../../../view/request/describe.ts";
 import { createField, edit, isBlank } from "../widgets/field.ts";
 import { digitOf, type Key } from "../widgets/key.ts";
 import type { Model, Step } from "./model.ts";
-import type { PermissionState } from "./permission-state.ts";
-import { alwaysRows, begin, offeredChoices, permissionDraft, fitsPlace, chosenRules } from "./permission-state.ts";
+import { alwaysRows, begin, offeredChoices, permissionDraft, type PermissionState } from "./permission-state.ts";
 import { permissionBody, permissionChoices, permissionKeys, togetherBody } from "./permission-view.ts";
 
 export function permissionModel(
@@ -223,7 +222,7 @@ function keeping({ asked, wording }: Context, state: State, key: Key): Step<Stat
     return next(then ? { place: then.destination } : {});
   }
   if (row?.type !== "keep" || key.name !== "enter") return { state };
-  const rules = chosenRules(asked, always);
+  const rules = chosenRules(asked, { ...always, own: always.own.text });
   if (rules.length === 0) return next({}, wording.noRuleChosen);
   if (!fitsPlace(asked, always)) return next({}, wording.placeGone);
   return { state, respond: { type: "granted", requestId: asked.id, rules } };

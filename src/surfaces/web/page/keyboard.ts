@@ -104,12 +104,7 @@ function press(element: Element | null | undefined): boolean {
 }
 
 /** A key as the browser tells it. `writing`: a text has the focus. */
-type Pressed = {
-  key: string;
-  repeat: boolean;
-  modified: boolean;
-  writing: boolean;
-};
+type Pressed = { key: string; repeat: boolean; modified: boolean; writing: boolean };
 
 /** The meaning of a key, wherever it is pressed. Keys of a request act on the one that has the focus. */
 type Meant =
@@ -117,37 +112,26 @@ type Meant =
   | { type: "open" }
   | { type: "choose"; choice: "once" | "no" | "always" | "edit" | "reason" | "comment" | "stop" | "inquire" };
 
-const choices = {
-  y: "once",
-  n: "no",
-  a: "always",
-  e: "edit",
-  r: "reason",
-  c: "comment",
-  s: "stop",
-  q: "inquire",
-} as const;
+const choices = new Map(
+  Object.entries({
+    y: "once",
+    n: "no",
+    a: "always",
+    e: "edit",
+    r: "reason",
+    c: "comment",
+    s: "stop",
+    q: "inquire",
+  } as const),
+);
+const places = new Map(Object.entries({ j: "next", k: "previous", i: "inbox", "/": "message", "?": "help" } as const));
 
 /** Repeated or modified keys, and keys in a text, mean nothing, except Escape. Enter on a focused button is the browser's doing. */
 export function readKey({ key, repeat, modified, writing }: Pressed): Meant | undefined {
   if (repeat || modified) return undefined;
   if (key === "Escape") return { type: "go", to: "back" };
   if (writing) return undefined;
-  if (Object.hasOwn(choices, key)) return { type: "choose", choice: choices[key as keyof typeof choices] };
-  switch (key) {
-    case "Enter":
-      return { type: "open" };
-    case "j":
-      return { type: "go", to: "next" };
-    case "k":
-      return { type: "go", to: "previous" };
-    case "i":
-      return { type: "go", to: "inbox" };
-    case "/":
-      return { type: "go", to: "message" };
-    case "?":
-      return { type: "go", to: "help" };
-    default:
-      return undefined;
-  }
+  if (key === "Enter") return { type: "open" };
+  const [choice, to] = [choices.get(key), places.get(key)];
+  return choice ? { type: "choose", choice } : to && { type: "go", to };
 }

@@ -1,12 +1,21 @@
 import type { RuleDestination } from "../../../../protocol/decision.ts";
-import type { Answer, Answers, InputResponse, RuleGrant } from "../../../../protocol/facts/answer.ts";
+import type { Answer, Answers, InputResponse } from "../../../../protocol/facts/answer.ts";
 import type { Draft, InputRequest, PermissionRequest, Question } from "../../../../protocol/facts/request.ts";
 import { takesOwnWords } from "../../../../protocol/facts/request.ts";
 import type { Command } from "../../../../protocol/host/host.ts";
 import { PLAN_TOOL } from "../../../../protocol/mode.ts";
 import type { Sender } from "../../../../protocol/sender.ts";
 import { narrowerRule, ruleInTheWay, rulesFor, withoutAsking } from "../../../../view/request/answering.ts";
-import { allows, editable, inputFrom, mayAcceptEdits, mayEdit, type Choice } from "../../../../view/request/choices.ts";
+import {
+  allows,
+  chosenRules,
+  editable,
+  fitsPlace,
+  inputFrom,
+  mayAcceptEdits,
+  mayEdit,
+  type Choice,
+} from "../../../../view/request/choices.ts";
 import { neededOf } from "../../../../view/request/describe.ts";
 
 /** A choice that waits for its second step. */
@@ -367,19 +376,4 @@ function fitting(request: InputRequest & { kind: "question" }, draft: Answers): 
     if (other !== "") answers = worded(request, answers, { question, text: other });
   }
   return answers;
-}
-
-export function chosenRules(request: PermissionRequest, { ticked, own, place }: Answering): RuleGrant[] {
-  const offered = rulesFor(request).filter((_, n) => ticked[n]);
-  return [
-    ...offered.map(({ rule, behavior }) => ({ rule, behavior, destination: place })),
-    ...(own.trim() === "" ? [] : [{ rule: own.trim(), behavior: "allow" as const, destination: place }]),
-  ];
-}
-
-/** A rule is kept only where it was offered. */
-function fitsPlace(request: PermissionRequest, { ticked, place }: Answering): boolean {
-  return rulesFor(request).every(
-    ({ places }, n) => !ticked[n] || places.some(({ destination }) => destination === place),
-  );
 }
