@@ -74,7 +74,7 @@ test("a card offers in words only what its buttons offer", async () => {
   assert.match(hard.text, /Careful: /);
   assert.match(hard.text, /Without buttons: \/allow #\d+, or \/deny #\d+ and a reason\./);
   await lin.click(hard.id, "deny");
-  const long = await sage.card(lin.chat, "Deny");
+  const long = await sage.card(lin.chat, "I have read the file; show the choices"); // the first card has "Deny" until it folds
   assert.match(long.text, /Without buttons: \/deny #\d+ and a reason\./);
 });
 
