@@ -58,8 +58,11 @@ function valueOf(value: string, below: readonly string[]): unknown {
   const whole = [value, ...more].join(" ");
   const list = /^\[(.*)\]$/.exec(whole);
   if (!list) return scalar(whole);
-  const items = (list[1] ?? "").split(",").map((item) => item.trim());
-  return items.filter((item) => item !== "").map(scalar);
+  return (list[1] ?? "")
+    .split(",")
+    .map((item) => item.trim())
+    .filter((item) => item !== "")
+    .map(scalar);
 }
 
 function scalar(text: string): unknown {

@@ -79,8 +79,7 @@ export function isRepeated(
       response.type === "granted" && completing?.by === personName(from.name) && completing.surface === from.surface
     );
   }
-  const meant = { ...resolve(request, response, sender), at: ended.at };
-  return canonicalJson(meant) === canonicalJson(ended);
+  return canonicalJson({ ...resolve(request, response, sender), at: ended.at }) === canonicalJson(ended);
 }
 
 /** A process that runs the session has proven its records. Where none does and none can, an answer would lead nowhere. */

@@ -31,8 +31,7 @@ export async function expandMentions(servers: Servers, text: string, message: st
       try {
         return `${title}: data from the MCP server "${server.name}", not the person's words]\n${await readResource(server.line, uri, { ...place, signal })}`;
       } catch (error) {
-        const why = sentence(failureReason(error), "en");
-        return `${title} could not be read: ${oneLine(why)}]`;
+        return `${title} could not be read: ${oneLine(sentence(failureReason(error), "en"))}]`;
       }
     }),
   );

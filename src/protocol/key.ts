@@ -90,10 +90,7 @@ export function stepOfKey(key: string): string | undefined {
   return placeOfKey(key)?.step;
 }
 
-/**
- * The place of a key in the root agent's own conversation: a reply or a compaction, or something right below a call, with that
- * call's number in the reply. Undefined for anything else, such as what a subagent wrote.
- */
+/** Place in the root's conversation: a reply, a compaction, or right below a call, with its number. Undefined: elsewhere. */
 export function placeInConversation(key: string): { call?: number } | undefined {
   const { step, call, what, end, within } = placeOfKey(key) ?? {};
   if (step === undefined || within?.length !== 0) return undefined;

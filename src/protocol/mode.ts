@@ -1,7 +1,4 @@
-/**
- * How much an agent may do in a session without asking. `ask` asks about everything that no rule allows, `acceptEdits` edits files
- * of the workspace without asking, `plan` only reads until a person has approved a plan.
- */
+/** Freedom without asking. `ask`: what rules allow. `acceptEdits`: edits of the workspace, too. `plan`: reads, until a plan is approved. */
 export type SessionMode = "ask" | "acceptEdits" | "plan";
 
 /** In the order in which a key goes through them. */

@@ -73,8 +73,7 @@ function keyIn(home: Pick<Home, "keys">, text: string, variable: string): string
 export function withKeys(env: NodeJS.ProcessEnv, home: Home): NodeJS.ProcessEnv {
   const text = readSmallFile(home.keys);
   if (text === undefined) return env;
-  const kept = parse(home, text);
-  const missing = Object.entries(kept).filter(([variable]) => !env[variable]);
+  const missing = Object.entries(parse(home, text)).filter(([variable]) => !env[variable]);
   if (missing.length === 0) return env;
   const found = missing.map(([variable, at]) => [variable, "key" in at ? at.key : fromKeychain(variable)] as const);
   return { ...env, ...Object.fromEntries(found.filter(([, key]) => key !== undefined)) };

@@ -18,8 +18,7 @@ export function surroundingsCommands({ store, surroundings }: CommandParts): Han
       const { folders, about } = given(surroundings, "about");
       const found = { ok: true, folders: folders?.() ?? [] } as const;
       if (session === undefined) return found;
-      const row = existingSession(store, session);
-      const told = await about(row, { prompts });
+      const told = await about(existingSession(store, session), { prompts });
       const own = sessionRules(store.load(session)).map(({ text, behavior }) => ({
         rule: text,
         behavior,

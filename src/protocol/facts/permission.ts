@@ -75,10 +75,7 @@ export type PermissionSuggestion = {
 export type Verdict = Omit<PermissionResult, "behavior"> & {
   behavior: "allow" | "deny" | "ask";
   effect: Effect;
-  /**
-   * sha-256 over tool, canonical input, the file it edits and scripts of the workspace that it names; for a server's tool also its
-   * definition. The version of this rule stands before it (`2:`); versions 0.1.0 and 0.2.0 wrote none.
-   */
+  /** sha-256 over tool, input, edited file, named scripts, a server's definition; after its version (`2:`), which 0.1.0 and 0.2.0 lack. */
   digest: string;
   /** The file the call changes, by its real path. */
   operand?: string;

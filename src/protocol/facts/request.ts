@@ -24,10 +24,7 @@ export type Question = {
   own?: Reason<keyof OwnQuestionArgs>;
 };
 
-/**
- * The asker: a tool of the agent, the check of a call, Sage itself (an agent repeats itself), the model, an MCP server, or the
- * recovery after a crash; or a program outside of Sage.
- */
+/** The asker: a tool, the check of a call, Sage (it repeats itself), the model, an MCP server, recovery, or a program outside. */
 export type RequestSource = "tool" | "approval" | "sage" | "model" | "mcp" | "recovery" | "outside";
 
 /** The three kinds of requests: questions to choose answers for, a call to allow or refuse, a text to write. */

@@ -1,9 +1,6 @@
 import type { InputResponse, LooseAnswers } from "./answer.ts";
 
-/**
- * Policy for a request that nobody answers: the turn fails or is cancelled, or the request is refused. With `escalate`, these people are
- * called first, one after the other, each with as much time as those before.
- */
+/** Policy for silence: the turn fails or is cancelled, or the request is refused; with `escalate`, after these people were called in turn. */
 export type TimeoutPolicy = SilentEnd | { escalate: string[]; end: SilentEnd };
 /** End of a request that nobody answers: the turn fails or is cancelled, or the request is refused. */
 export type SilentEnd = "fail" | "cancel" | "deny";

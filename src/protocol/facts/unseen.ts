@@ -23,10 +23,7 @@ type Mail = {
   /** The model has seen messages up to this seq. */
   readonly sawUpTo: number;
   note(fact: Fact): void;
-  /**
-   * The fate of the message with this seq. A prompt decides it, once: a withdrawal that the prompt did not know of came too late, and
-   * the message has been read. While no prompt has covered the message, whoever takes it back has done so.
-   */
+  /** A prompt decides it, once: it has read what it did not know withdrawn. Until then whoever takes the message back has done so. */
   fateOf(seq: number): "waiting" | "read" | "withdrawn";
 };
 

@@ -17,10 +17,7 @@ import type { Sender } from "../sender.ts";
 
 /** The commands that a host takes. */
 export type Command =
-  /**
-   * Opens a new session, or finds one. A new one uses `model` whenever nobody names another; where `agent` is named, that guest
-   * runs its turns, for good.
-   */
+  /** Opens or finds a session. A new one uses `model` where nobody names another; a named `agent` runs its turns, for good. */
   | { type: "open"; session?: string; cwd: string; model?: string; agent?: string }
   /**
    * `id` makes a redelivered message harmless. `limits` are those of the turn that this message begins. `when`: before the `next` request
@@ -35,10 +32,7 @@ export type Command =
       limits?: TurnLimits;
       when?: "now" | "next";
     } & Sender)
-  /**
-   * Takes back a message that nothing has read, by the key of its fact. Refused once it was read. The owner may be asking the model with
-   * it at this moment: the facts tell, and so does whoever shows them.
-   */
+  /** Takes back a message that nothing has read, by its fact's key. The owner may be asking the model with it now: the facts tell. */
   | ({ type: "withdraw"; session: string; message: string } & Sender)
   | ({ type: "respond"; response: LooseResponse } & Sender)
   /** The same answer to several requests that are alike, after their list was seen whole. */
@@ -129,10 +123,7 @@ export type Command =
   | { type: "output"; session: string; call: string; page?: number }
   /** A page of a session's history, oldest first: the facts after a seq, or the last ones before it. */
   | { type: "facts"; session: string; after?: number; before?: number; limit?: number }
-  /**
-   * Receipts of a session, of a call or of a file, by its id or path; paths start from `cwd`. With `cwd` alone: of the last session
-   * there. With neither: of the latest calls of all sessions, a page of them before a time.
-   */
+  /** Receipts of a session, call or file (id, or path from `cwd`); with `cwd` alone of its last session; with neither the latest. */
   | { type: "receipts"; of?: string; cwd?: string; before?: number; limit?: number }
   /** How often people were asked, and how they answered. */
   | { type: "stats"; session?: string; /** And below it. */ folder?: string; since?: number };
@@ -238,19 +229,13 @@ export type SharedAnswer = { type: "granted"; comment?: string } | { type: "deni
 /** The result for one request of several: answered, or the reason why not. */
 export type RespondedEach = { requestId: string } & ({ ok: true; resolution: Resolution; running: boolean } | Refused);
 
-/**
- * A request as a list shows it, with the latest half-filled answer and those who approved it so far. `carried`: another agent asked it
- * and was stopped since; it hears the answer when it continues.
- */
+/** A request as a list shows it. `carried`: its agent was stopped since, and hears the answer when it continues. */
 export type PendingRequest = { request: InputRequest; draft?: Draft; approvals?: Approval[]; carried?: true };
 
 /** Events of one session, in order: its facts, `ready` once, then what happens. */
 export type WatchEvent =
   | { type: "fact"; fact: Fact }
-  /**
-   * All facts so far are told; these requests are open, the first is the one to show. Sent once, then whatever comes. `live`: what
-   * happens is streamed here; otherwise facts only. `owned`: some process runs the session.
-   */
+  /** All facts so far are told, once; the first request is to be shown. `live`: deltas follow, too. `owned`: a process runs it. */
   | { type: "ready"; requests: PendingRequest[]; live: boolean; owned: boolean }
   | { type: "delta"; delta: Delta }
   /**
@@ -263,10 +248,7 @@ export type WatchEvent =
 
 /** Events of all sessions: whatever waits, and the facts that change it. */
 export type InboxEvent =
-  /**
-   * Everything that waits, oldest first, and the newest sessions. `more`: requests beyond these. Comes first, and again whenever facts
-   * may have been missed: it replaces what was known.
-   */
+  /** All that waits, oldest first, and the newest sessions. `more`: further requests. Sent again after a gap, in place of the last one. */
   | { type: "inbox"; requests: PendingRequest[]; more: number; sessions: SessionSummary[] }
   /** A fact of any session that changes the list: sessions, messages, turns, requests and drafts. */
   | { type: "fact"; fact: Fact };

@@ -34,10 +34,7 @@ export type OutsideBody =
     >)
   | { kind: "text"; prompt: string };
 
-/**
- * The asker's own end of its request. `answered`: a person answered it where the agent runs, `allowed` or not if that is known.
- * `gone`: the agent no longer waits for it. `withdrawn`: it took it back, in its own words.
- */
+/** The asker's end of it. `answered`: where the agent runs, `allowed` if known. `gone`: waits no longer. `withdrawn`: in its own words. */
 export type OutsideEnd =
   | { type: "answered"; allowed?: boolean }
   | { type: "gone" }

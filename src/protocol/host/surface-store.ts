@@ -17,10 +17,7 @@ export interface SurfaceStore {
   atomically<T>(work: () => T): T;
 }
 
-/**
- * Memory that several processes write. Reading is of what was last seen; a change is made on the newest. Of two that change the same,
- * the second sees what the first has done.
- */
+/** Memory of several processes. Reads are of what was last seen; changes are made on the newest, so a second one sees the first. */
 export interface SharedStore extends Pick<SurfaceStore, "get" | "list"> {
   /** All of it or nothing of it. `work` runs again when somebody else was quicker. Rejects where nothing can be written. */
   change<T>(work: (store: SurfaceStore) => T): Promise<T>;

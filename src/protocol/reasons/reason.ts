@@ -128,10 +128,7 @@ export function said(text: string): Reason<"said"> {
   return reason("said", { text });
 }
 
-/**
- * Text beside a reason, for programs that make no sentences: messages of errors, notices. It is free text as it is, and the code of
- * everything else; in an embedder's process it is an English sentence.
- */
+/** Text beside a reason, for programs without sentences: free text, else the code; in an embedder's process an English sentence. */
 export function plainText(why: Reason): string {
   return why.code === "said" ? why.args.text : write(why);
 }

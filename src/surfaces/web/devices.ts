@@ -127,8 +127,7 @@ export function createDevices(shared: SharedStore, now: () => number = Date.now)
           store.delete(`invitation/${id}`);
           return { state: "paired", paired: add(store, invitation, applicant) };
         }
-        const who = { name: tidy(applicant.name), from: applicant.from };
-        keep(store, id, { ...invitation, applicant: who });
+        keep(store, id, { ...invitation, applicant: { name: tidy(applicant.name), from: applicant.from } });
         return { state: "waiting", look: () => verdict(id) };
       }),
     applicant: (id) => {

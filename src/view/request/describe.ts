@@ -176,8 +176,7 @@ function previewBlocks(
 }
 
 function writesOf({ parts = [], preview }: PermissionRequest): WriteTarget[] {
-  const targets = parts.flatMap(({ writes = [] }) => writes);
-  const known = new Map(targets.map((target) => [target.path, target]));
+  const known = new Map(parts.flatMap(({ writes = [] }) => writes).map((target) => [target.path, target]));
   if (preview && preview.of === undefined && !known.has(preview.path))
     known.set(preview.path, { path: preview.path, ...(preview.outside && { outside: true }) });
   return [...known.values()];

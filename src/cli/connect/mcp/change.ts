@@ -48,8 +48,7 @@ export async function add(args: string[]): Promise<number> {
     ? { type: "http", url: what, ...(values.header && { headers }) }
     : { command: what, ...(rest.length > 0 && { args: rest }), ...(values.env && { env }) };
   if (isAddress) await checkAddress(what);
-  const file = save(name, entry, place);
-  return succeed(texts.added(oneLine(name), oneLine(file)));
+  return succeed(texts.added(oneLine(name), oneLine(save(name, entry, place))));
 }
 
 export async function remove(args: string[]): Promise<number> {

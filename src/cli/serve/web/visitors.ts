@@ -25,8 +25,7 @@ export function createVisitors(devices: Devices, settings: () => Settings): Visi
       return listed && { by: listed.name, person: `proxy:${identity.proxy}`, may: rightsOf(listed) };
     }
     const { id, name, owner } = identity.device;
-    const known = deviceOwner(settings(), id, owner);
-    return withId(known, `device:${id}`, name);
+    return withId(deviceOwner(settings(), id, owner), `device:${id}`, name);
   };
   const senderOf = (person = ""): Visitor | undefined => {
     const [, kind, id = ""] = /^(account|device|proxy):(.*)$/s.exec(person) ?? [];

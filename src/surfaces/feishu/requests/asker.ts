@@ -118,8 +118,7 @@ async function present(asking: Asking, request: InputRequest): Promise<void> {
   const audience = () => (isAway(home()) ? called : audienceOf(asking, request));
   const wanted = standing.length > 0 ? standing : await audience();
   const asked = wanted.map((audience): AskRecord => {
-    const before = standing.find(({ chat }) => chat === audience.chat);
-    return before ?? freshRecord(asking, request, audience);
+    return standing.find(({ chat }) => chat === audience.chat) ?? freshRecord(asking, request, audience);
   });
   for (const record of asked) records.saveCard(record);
   // A person who cannot be reached must not keep the request from the others.

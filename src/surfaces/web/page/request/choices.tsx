@@ -25,8 +25,7 @@ type Props = { request: PermissionRequest; act: Act; attention: ReadonlySignal<A
 export function Choices({ request, act, attention, approver }: Props) {
   const app = useApp();
   const { web } = app.words.value;
-  const panel = app.panel(request);
-  const { answering, note, sending } = panel.value;
+  const { answering, note, sending } = app.panel(request).value;
   const { seen } = attention.value;
   const why = app.away.value ? web.lock.away : !approver ? web.lock["not-approver"] : !seen ? web.lock.unseen : "";
   if (sending) return <Sending />;

@@ -57,8 +57,7 @@ type SheetProps = { id: string; followed: Followed; typing: Typing; off: boolean
 
 /** The same commands as can be typed. */
 function Sheet({ id, followed, typing, off }: SheetProps) {
-  const app = useApp();
-  const { t, web } = app.words.value;
+  const { t, web } = useApp().words.value;
   const { open, mode, title } = followed.progress.value;
   const about = useReply({ type: "about", session: id });
   const naming = useSignal<string | undefined>(undefined);
