@@ -187,6 +187,8 @@ for (const [what, lines, runs] of [
     assert.equal(readFileSync(path, "utf8"), runs ? theirs.replace("five", "FIVE") : theirs);
     assert.equal(allOf(sage), 1, "a call that cannot work any more is nobody's question");
     assert.match(sage.result(1, 0), runs ? /Other lines of the file had changed/ : /has changed since you read it/);
+    assert.equal(sage.result(1, 0).includes("The person had approved this call"), !runs);
+    assert.doesNotMatch(sage.result(2, 0), /had approved this call/, "nobody was asked about this one");
     assert.match(sage.result(2, 0), /has changed since you read it/, "nobody overwrites what they have not read");
   });
 

@@ -72,11 +72,19 @@ export function nextState(state: CallState, event: CallEvent): CallState {
   return { ...next, talk: [state.talk, heard].filter((part) => part !== undefined).join("\n") };
 }
 
-/** A yes that a later judgement overtakes is none, and what the person said with it is told. */
+/** A yes that a later judgement overtakes is none, and what the person said with it is told; also the yes itself, where the call cannot work any more. */
 function overtaken(state: CallState, event: CallEvent): string | undefined {
   if (event.type !== "judged" || event.verdict.behavior === "allow") return undefined;
   const comment = commentIn(state)?.trim();
-  return comment ? `When the person approved it before, they said: "${comment}"` : undefined;
+  const said = comment ? `When the person approved it before, they said: "${comment}"` : undefined;
+  if (event.verdict.failure === undefined || !isApproved(state)) return said;
+  const story = "The person had approved this call; what it needs has changed since, so it was not run.";
+  return [story, ...(said === undefined ? [] : [said])].join("\n");
+}
+
+function isApproved(state: CallState): boolean {
+  if (state.at !== "judging" || state.again.because === "ruled") return false;
+  return state.again.because === "edited" || state.again.approval.by === "person";
 }
 
 /** The comment of the yes that this state rests on. */
