@@ -21,6 +21,7 @@ export type StepResult = {
   finish: Finish;
 };
 
+/** What to tell of the steps of a session. */
 export type StepOptions = {
   /** Dollars for a million tokens, by provider/name. */
   prices?: Prices;

@@ -35,6 +35,7 @@ export function oneLine(text: string): string {
   return harmless(text).replaceAll("\n", token("\n"));
 }
 
+/** Text of several lines that is safe to draw. */
 export function prose(text: string): string {
   return text.replaceAll("\r\n", "\n").replace(steering, token);
 }

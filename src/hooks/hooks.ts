@@ -24,6 +24,7 @@ const TIMEOUT_MS = 60_000;
 /** Node fires at once what it cannot count. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
+/** None at any moment. */
 export const noHooks: Hooks = {
   has: () => false,
   run: async () => noOutcome(),

@@ -10,6 +10,7 @@ import type { Rule } from "../../protocol/facts/permission.ts";
 import { reason, type Reason, SageError } from "../../protocol/reasons/reason.ts";
 import type { SandboxSettings } from "./sandbox-schema.ts";
 
+/** How commands are confined in a folder. */
 export type Sandbox = {
   mode: ConfineMode;
   writable: readonly string[];
