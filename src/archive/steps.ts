@@ -21,7 +21,7 @@ export type StepResult = {
   finish: Finish;
 };
 
-/** What to tell of the steps of a session. */
+/** Which steps of a session are told, and with which prices. */
 export type StepOptions = {
   /** Dollars for a million tokens, by provider/name. */
   prices?: Prices;
