@@ -8,7 +8,8 @@ import { createNetwork } from "./network/net.ts";
 import type { Mount } from "./plan.ts";
 import { isInside, planMounts, realOf, trustedPath, exists, isFolder, privatePoints, statOf } from "./plan.ts";
 import { createProxy, type HostVerdict } from "./network/proxy.ts";
-import { createStatus, isAlive } from "./status.ts";
+import { startOf } from "../processes/identity.ts";
+import { createStatus } from "./status.ts";
 import { fixedPaths, fileStamp, type Hiding, type Noted, type Survey } from "./survey.ts";
 import { createSurveys, writeNote } from "./surveys.ts";
 import { seccompFilter } from "./seccomp.ts";
@@ -227,7 +228,7 @@ async function endCommand({ inner, over }: Running): Promise<void> {
 }
 
 function isRunning(pid: number | undefined): boolean {
-  return pid !== undefined && isAlive(pid);
+  return pid !== undefined && startOf(pid) !== "";
 }
 
 /** A host is open when one of the commands that run may reach it: connections do not tell whose they are. */

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LaunchEnd } from "../tools/process/spawn.ts";
+import { startOf } from "../processes/identity.ts";
 import { type Mount, exists, isInside } from "./plan.ts";
 
 const POLL_MS = 30_000;
@@ -20,7 +21,7 @@ export function createStatus(mounts: readonly Mount[]) {
       if (code !== undefined) hasEnded = problem !== undefined && problem.failed === undefined;
       if (pid === undefined) return undefined;
       inner = pid;
-      const wrong = await checkMounts(pid, mounts, () => !isAlive(pid));
+      const wrong = await checkMounts(pid, mounts, () => !runs(pid));
       problem = wrong === undefined ? {} : { failed: `${wrong} is not what it was`, outdated: true };
       return wrong === undefined;
     },
@@ -48,27 +49,12 @@ function parsed(line: string): { "child-pid"?: number; "exit-code"?: number } {
 
 async function ended(pid: number): Promise<void> {
   for (;;) {
-    if (!isAlive(pid)) return;
+    if (!runs(pid)) return;
     await sleep(2);
   }
 }
 
-export function isAlive(pid: number): boolean {
-  try {
-    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
-  } catch {
-    return false;
-  }
-}
-
-/** Moment at which a process began, after the boot: another of the same number began at another one. "" when it is gone. */
-export function beganAt(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ")[19] ?? "";
-  } catch {
-    return "";
-  }
-}
+const runs = (pid: number): boolean => startOf(pid) !== "";
 
 /** Compares all mounts with the plan: a parallel command may have put a link where a folder was. Gives a path that differs. */
 async function checkMounts(pid: number, mounts: readonly Mount[], isOver: () => boolean): Promise<string | undefined> {

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { lifeOf, startOf } from "../processes/identity.ts";
 import type { Blocked } from "../protocol/confine.ts";
-import { isAlive, beganAt } from "./status.ts";
 import { clearAway, gitSettingsOf, surveyOf, type Hiding, type Noted, type Survey } from "./survey.ts";
 
 /** A survey is renewed after each command; older than this it is made anew before one, so that it knows what others wrote meanwhile. */
@@ -105,12 +105,14 @@ function writerOf(runs: string, name: string): Process | undefined {
   return noted ?? { pid: Number(name.split("-")[0]), started: "" };
 }
 
+/** A note of version 0.2.0 has the start without the boot. */
 function isSame({ pid, started }: Process): boolean {
-  return isAlive(pid) && (started === "" || beganAt(pid) === started);
+  if (started === "") return startOf(pid) !== "";
+  return started.includes(":") ? lifeOf({ pid, started }) === "alive" : startOf(pid).split(":")[1] === started;
 }
 
 export function writeNote(path: string, noted: Noted, inner?: number): void {
-  const processOf = (pid: number): Process => ({ pid, started: beganAt(pid) });
+  const processOf = (pid: number): Process => ({ pid, started: startOf(pid) });
   const note: Note = {
     ...noted,
     owner: processOf(process.pid),
