@@ -64,9 +64,10 @@ export function resolve(request: InputRequest, response: InputResponse, from: Fr
   }
 }
 
-/** Rules, edits and modes are of Sage's own sessions: an agent outside hears a yes, and a comment with it. */
-function checkPlainYes({ agent }: InputRequest, response: InputResponse & { type: "granted" }): void {
-  const { type: _type, requestId: _id, comment: _comment, ...more } = response;
+/** Rules, edits and modes are of Sage's own sessions: an agent outside hears a yes, and a comment with it unless it asks by its hook. */
+function checkPlainYes({ agent, asker }: InputRequest, response: InputResponse & { type: "granted" }): void {
+  const { type: _type, requestId: _id, comment, ...more } = response;
+  if (asker === "attached" && comment?.trim()) throw refused(reason("outside-no-comment", { agent: agent[0] ?? "" }));
   if (Object.values(more).some((given) => given !== undefined))
     throw refused(reason("outside-yes-or-no", { agent: agent[0] ?? "" }));
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -189,6 +189,30 @@ test("Codex's app-server dies while Sage lives: what it asked stays open, and th
   assert.equal((await sage.outcome()).status, "success");
   const ends = sage.facts("input.resolved").map(({ data }) => data.outcome);
   assert.deepEqual([ends, sage.facts("input.requested").length], [["answered"], 1]);
+});
+
+test("a refusal that Codex was cut off from before its model read it is told in words", async () => {
+  using place = workspace();
+  const more = { store: memoryStore(), session: "one" };
+  const script = [{ calls: [touch("a"), touch("b")] }, { text: "Done." }];
+  const first = await codex(place.dir, script, more);
+  await first.say("go");
+  const open = await until(() => more.store.pending("one").length === 2 && more.store.pending("one"), "two ask");
+  await first.answer(
+    no(
+      open.find((request) => JSON.stringify(request).includes("touch a")),
+      "never that file",
+    ),
+  );
+  await until(() => first.facts("call.finished").length === 1, "the no is not recorded");
+  await first[Symbol.asyncDispose]();
+  for (const { pid, lives } of serversIn(guests)) if (lives) process.kill(-pid, "SIGKILL");
+  await using sage = await codex(place.dir, script, more);
+  const outcome = sage.outcome();
+  await sage.answer(yes(more.store.pending("one")[0]));
+  assert.equal((await outcome).status, "success");
+  const thread = readdirSync(place.path("threads")).map((name) => readFileSync(place.path(`threads/${name}`), "utf8"));
+  assert.match(thread.join("\n"), /did not reach you[^]*never that file/);
 });
 
 test("three asks in one reply of Codex, where nobody can be asked: all are in the inbox, every resume leaves, each runs once", async () => {

@@ -20,6 +20,8 @@ import { Readable } from "node:stream";
 import { after, test } from "node:test";
 import { serveHook } from "../../src/cli/connect/hook/serve.ts";
 import type { HookAgent } from "../../src/cli/connect/hook/event.ts";
+import { begin, offeredChoices } from "../../src/surfaces/terminal/panels/permission-state.ts";
+import { choicesFor } from "../../src/surfaces/web/page/state/input.ts";
 import { apply, copyOf, withHook, withoutHook } from "../../src/cli/connect/hook/install.ts";
 import { respond } from "../../src/input/respond.ts";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
@@ -90,6 +92,21 @@ const endOf = (id: string) => {
   return [outcome, by, surface, "reason" in rest ? rest.reason?.code : undefined];
 };
 const me = userInfo().username;
+
+test("a remark beside a yes reaches no hook: it is refused, no surface offers it, and a bare yes goes through", async () => {
+  const claude = terminal();
+  const hook = claude.hook(claude.call("PermissionRequest"));
+  const [request] = await opened(claude);
+  assert.ok(request?.kind === "permission");
+  const remark = answer(request.id, { type: "granted", comment: "only today" });
+  await assert.rejects(remark, { message: "outside-no-comment" });
+  assert.equal(offeredChoices(request, { ...begin(request), more: true }).includes("comment"), false);
+  const { main, more } = choicesFor(request, 1);
+  assert.equal([...main, ...more].includes("comment"), false);
+  await answer(request.id, { type: "granted" });
+  await hook.done;
+  assert.deepEqual(decision(hook.written()), { behavior: "allow" });
+});
 
 test("your settings for silence hold for its prompts: nobody answered, so it is refused; broken settings keep nobody from being asked", async () => {
   const settings = join(env.SAGE_HOME, "settings.json");

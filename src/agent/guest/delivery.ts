@@ -64,7 +64,8 @@ function wordsIn(response: InputResponse): string[] {
   return response.type === "denied" && response.reason !== undefined ? [JSON.stringify(response.reason)] : [];
 }
 
-/** Calls whose answer got lost on the way to the guest. */
-export function isLost({ deliveries }: GuestTurn, { request, end }: KnownCall): boolean {
-  return request !== undefined && end === "finished" && deliveries.get(request.id) === "lost";
+/** Calls whose answer got lost on the way to the guest, or was not read when it was cut off. */
+export function isLost({ deliveries, log }: GuestTurn, { request, end }: KnownCall): boolean {
+  const isAnswered = request !== undefined && log.store.resolution(request.id)?.outcome === "answered";
+  return isAnswered && end === "finished" && isOpen(deliveries.get(request.id));
 }

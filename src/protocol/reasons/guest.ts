@@ -41,6 +41,7 @@ export type OutsideReasonArgs = {
   /** No loop runs such a session. */
   "outside-session": { session: string };
   "outside-yes-or-no": { agent: string };
+  "outside-no-comment": { agent: string };
   "outside-no-reply": { agent: string };
   "not-outside": { request: string };
   "agent-name-unfit": { given: string };

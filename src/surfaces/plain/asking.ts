@@ -9,7 +9,7 @@ import type { Style } from "../../view/lines/paint.ts";
 import { questionLines, requestLines } from "../../view/lines/request.ts";
 import { destinationName } from "../../view/request/origin.ts";
 import { narrowerRule, ruleInTheWay, rulesFor, takesOwnWords } from "../../view/request/answering.ts";
-import { mayEdit } from "../../view/request/choices.ts";
+import { mayComment, mayEdit } from "../../view/request/choices.ts";
 import { neededOf } from "../../view/request/describe.ts";
 import { begin, editable, hear, isTogether, type Dialog } from "./input.ts";
 import type { Lines } from "./typed/lines.ts";
@@ -201,7 +201,7 @@ function choiceLines(request: PermissionRequest, style: Style, alike: number): s
     key("n", t.no),
     key("r", isPlan ? t.planChange : t.noBecause),
     ...(mayEdit(request) ? [key("e", t.edit)] : []),
-    key("c", t.yesAnd),
+    ...(mayComment(request) ? [key("c", t.yesAnd)] : []),
     key("s", t.stop),
     ...(alike > 1 ? [key("t", t.together(alike))] : []),
     key("?", t.inquiryKey),

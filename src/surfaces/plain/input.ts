@@ -14,7 +14,7 @@ import {
   takesRemark,
   withoutAsking,
 } from "../../view/request/answering.ts";
-import { mayEdit } from "../../view/request/choices.ts";
+import { mayComment, mayEdit } from "../../view/request/choices.ts";
 import { readAlways, several, single, unquoted, type Writing } from "./typed/answers.ts";
 
 /** Stage of answering one request. */
@@ -160,7 +160,8 @@ function choose(request: PermissionRequest, typed: string, t: Texts): Step {
       if (mayEdit(request)) return { type: "next", dialog: { at: "edit" } };
       return { type: "again", message: t.noChoice(typed, lettersOf(request).join(", ")) };
     case "c":
-      return { type: "next", dialog: { at: "comment" } };
+      if (mayComment(request)) return { type: "next", dialog: { at: "comment" } };
+      return { type: "again", message: t.noChoice(typed, lettersOf(request).join(", ")) };
     case "s":
       return { type: "respond", response: { type: "cancelled", ...frame } };
     default:
@@ -180,7 +181,7 @@ function lettersOf(request: PermissionRequest): string[] {
     "n",
     "r",
     ...(edit ? ["e"] : []),
-    "c",
+    ...(mayComment(request) ? ["c"] : []),
     "s",
     "?",
   ];

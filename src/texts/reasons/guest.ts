@@ -59,6 +59,8 @@ const en: Table = {
     `in ${session} an agent outside of Sage asks, and Sage runs nothing there; only its requests can be answered`,
   "outside-yes-or-no": ({ agent }) =>
     `${agent} asks from outside of Sage: it takes a yes, with a comment, or a no; rules, edits, modes and the sandbox are Sage's own`,
+  "outside-no-comment": ({ agent }) =>
+    `${agent} takes a bare yes from here: no remark reaches it; say yes without one, or no with a reason`,
   "outside-no-reply": ({ agent }) =>
     `${agent} asks from outside of Sage and does not hear questions about its request; answer it, or ask there`,
   "not-outside": ({ request }) => `${request} was not asked from outside of Sage`,
@@ -117,6 +119,7 @@ const zh: Table = {
     `${session} 是 Sage 之外的智能体提请求的地方，Sage 不在其中运行任何东西；只能回答其中的请求`,
   "outside-yes-or-no": ({ agent }) =>
     `${agent} 是从 Sage 之外提出的：只能允许（可附言）或拒绝；规则、修改、模式和沙箱只属于 Sage 自己`,
+  "outside-no-comment": ({ agent }) => `${agent} 在这里只接受允许，附言到不了它那里；请直接允许，或说明理由拒绝`,
   "outside-no-reply": ({ agent }) => `${agent} 是从 Sage 之外提出的，听不到对请求的追问；请直接回答，或到那边去问`,
   "not-outside": ({ request }) => `${request} 不是从 Sage 之外提出的`,
   "agent-name-unfit": ({ given }) =>

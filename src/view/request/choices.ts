@@ -41,6 +41,11 @@ export function mayEdit({ fixed, masked = 0, source }: PermissionRequest): boole
   return !fixed && masked === 0 && source !== "outside";
 }
 
+/** The prompt of somebody's own agent takes a bare yes: a remark beside it would reach nobody. */
+export function mayComment({ asker }: PermissionRequest): boolean {
+  return asker !== "attached";
+}
+
 /** Accepting edits would have let it run: an ordinary edit of a file in the workspace. */
 export function mayAcceptEdits(request: PermissionRequest): boolean {
   const { tool, hard, preview } = request;

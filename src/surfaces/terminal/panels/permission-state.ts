@@ -2,7 +2,14 @@ import type { RuleDestination } from "../../../protocol/decision.ts";
 import type { Draft, PermissionRequest } from "../../../protocol/facts/request.ts";
 import { PLAN_TOOL } from "../../../protocol/mode.ts";
 import { narrowerRule, ruleInTheWay, rulesFor } from "../../../view/request/answering.ts";
-import { editable, mayAcceptEdits, mayEdit, placesFor, type Choice } from "../../../view/request/choices.ts";
+import {
+  editable,
+  mayAcceptEdits,
+  mayComment,
+  mayEdit,
+  placesFor,
+  type Choice,
+} from "../../../view/request/choices.ts";
 import { dangersOf } from "../../../view/request/danger.ts";
 import { neededOf, type Offer } from "../../../view/request/describe.ts";
 import { createField, isBlank, type Field } from "../widgets/field.ts";
@@ -79,7 +86,10 @@ export function permissionDraft(
 export function offeredChoices(request: PermissionRequest, state: PermissionState): Choice[] {
   const written = permissionDraft(request, state);
   const others = (["reason", "edit", "comment", "stop"] as const).filter(
-    (choice) => (choice !== "edit" || mayEdit(request)) && (state.more || written[choice] !== undefined),
+    (choice) =>
+      (choice !== "edit" || mayEdit(request)) &&
+      (choice !== "comment" || mayComment(request)) &&
+      (state.more || written[choice] !== undefined),
   );
   if (request.tool === PLAN_TOOL)
     return ["once", "acceptEdits", "reason", ...others.filter((choice) => choice !== "reason")];

@@ -13,6 +13,7 @@ import {
   fitsPlace,
   inputFrom,
   mayAcceptEdits,
+  mayComment,
   mayEdit,
   type Choice,
 } from "../../../../view/request/choices.ts";
@@ -149,7 +150,8 @@ export function choicesFor(request: PermissionRequest, alike: number): { main: C
       ...(mayAcceptEdits(request) ? (["acceptEdits"] as const) : []),
       ...(ruleInTheWay(request) ? (["unask"] as const) : []),
       ...(request.mayLeave ? (["outside"] as const) : []),
-      ...(["reason", "comment"] as const),
+      "reason" as const,
+      ...(mayComment(request) ? (["comment"] as const) : []),
       ...edit,
       ...together,
       "stop",
