@@ -138,7 +138,7 @@ suite("in a terminal", () => {
 
   test("Ctrl-C interrupts, a second one leaves; the same turn stays paused until it is resumed", async () => {
     using machine = new Machine();
-    const model = machine.script({ text: "one two three four five six seven eight", delayMs: 2_500 });
+    const model = machine.script({ text: "one two three four five six", delayMs: 2_500 }, { text: "seven eight" });
     const terminal = machine.terminal(["--model", model, "go"]);
     await terminal.until("one two");
     terminal.type("\x03");
