@@ -15,7 +15,7 @@ export const exported: Record<string, string> = {
     RequestBody RequestOrigin RequestConsent RequestSource RequestTimeout RespondedEach RuleGrant RuleRemoval SayOptions Sender
     SharedAnswer Signature SilentEnd ToolUse TurnAnswer TurnEnd TurnError TurnEvent TurnLimits TurnOptions
     WholeAnswer executionOptions reason`,
-  hosts: `AgentParts Asked CallRun Command CommandReplies CommandReply FoundReceipts HostAbout HostParts InboxEvent
+  hosts: `AgentParts Asked CallRun Command CommandReplies CommandReply Delivery FoundReceipts HostAbout HostParts InboxEvent
     Inquired Integrity LocalHost Named OutsideAsk OutsideBody OutsideEnd Parts PastCall PendingRequest Place
     PlannedFile Receipt Refused Responded RestoreDoubt RewindPlan RewindPoint RewindWhat RuleInForce RulePreview RuleTrial
     RunSettings SessionAbout SessionState SessionSummary Standing Stats Tally WatchEvent WatchOptions WorkFolder

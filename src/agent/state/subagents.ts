@@ -4,6 +4,7 @@ import type { SubagentDefinition } from "../../protocol/subagent.ts";
 
 const reading = ["Read", "Glob", "Grep"];
 
+/** Subagents that are there without a file or code of the embedder. */
 export const builtinSubagents: readonly SubagentDefinition[] = [
   {
     name: "Explore",

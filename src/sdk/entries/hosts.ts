@@ -26,4 +26,4 @@ export type { PlannedFile, RestoreDoubt, RewindPlan, RewindPoint } from "../../p
 export type { HostAbout, Named, RuleInForce, SessionAbout, WorkFolder } from "../../protocol/host/about.ts";
 export type { OutsideAsk, OutsideBody, OutsideEnd } from "../../protocol/host/outside.ts";
 export type { PastCall, RulePreview, RuleTrial, Stats, Tally } from "../../protocol/host/past.ts";
-export type { Asked, CallRun, Integrity, Receipt, Standing } from "../../protocol/host/receipt.ts";
+export type { Asked, CallRun, Delivery, Integrity, Receipt, Standing } from "../../protocol/host/receipt.ts";
