@@ -238,7 +238,7 @@ suite("a command in the background", () => {
     await until(() => !groupLives(pid, started), "the group to be gone");
     await sage.say("next");
     await sage.outcome();
-    const end = `${id} (sleep 1000) ended, and how is not known; its output is in ${file}`;
+    const end = `${id} (sleep 1000) ended without an exit code: stopped from outside, or together with Sage; its output is in ${file}`;
     assert.equal(told[0]?.split(JSON.stringify(end).slice(1, -1)).length, 2, told[0]);
   });
 

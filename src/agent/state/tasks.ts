@@ -54,7 +54,7 @@ export function endedMessages(ended: readonly TaskEnd[] | undefined): Message[] 
   if (!ended || ended.length === 0) return [];
   const lines = ended.map(
     ({ id, command, file, code }) =>
-      `${id} (${shortened(command)}) ${code === undefined ? "ended, and how is not known" : `ended with exit code ${code}`}; its output is in ${file}`,
+      `${id} (${shortened(command)}) ${code === undefined ? "ended without an exit code: stopped from outside, or together with Sage" : `ended with exit code ${code}`}; its output is in ${file}`,
   );
   return [{ role: "user", text: `(From Sage, not from the person. In the background:\n${lines.join("\n")})` }];
 }
