@@ -1,4 +1,5 @@
-import { dirname, relative } from "node:path";
+import { dirname, relative, sep } from "node:path";
+import { repositoryRoot } from "../../../context/environment.ts";
 import { canonicalPath } from "../../../permission/paths/canonical.ts";
 import type { ToolInput } from "../../../protocol/facts/call.ts";
 import type { ToolResult } from "../../../protocol/facts/message.ts";
@@ -24,11 +25,16 @@ export function withInstructions(
   const { real } = canonicalPath(path, place);
   const cwd = canonicalPath(place.cwd, place).real;
   const isBelow = (file: string) => !/^$|^\.\./.test(relative(cwd, dirname(file)));
-  if (!isBelow(real)) return result;
+  if (!isBelow(real) || isForeign(cwd, dirname(real))) return result;
   const isNew = (file: string) => file !== real && !context.memory.instructed.has(file) && !isInSight(context, file);
   const fresh = instructionsAt(real, mayRead).filter((found) => isBelow(found.path) && isNew(found.path));
   for (const { path: told } of fresh) context.memory.instructed.add(told);
   return fresh.length === 0 ? result : advised(result, fresh.map(({ text }) => text).join("\n\n"));
+}
+
+/** A repository within this one, and a library that was installed, are not what the person trusted. */
+function isForeign(cwd: string, folder: string): boolean {
+  return relative(cwd, folder).split(sep).includes("node_modules") || repositoryRoot(folder) !== repositoryRoot(cwd);
 }
 
 function isInSight({ conversation }: Pick<People, "conversation">, path: string): boolean {
