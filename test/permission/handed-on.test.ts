@@ -234,3 +234,23 @@ test("A3 a denied file is not handed out with its folder, nor found by code that
   ])
     assert.equal(bashIn(where, command, "+ Bash", "- Read(**/.env)").behavior, "allow", command);
 });
+
+test("A1 programs that a subcommand or a setting of git names, and code that is written to a shell, are met", () => {
+  noneRuns(
+    [
+      ...["git merge-index rm -a", "git merge-index -o rm -a", "git merge-index -o -q /bin/rm f"],
+      ...[
+        "git instaweb --httpd='rm a'",
+        "git instaweb -d 'rm a'",
+        "git instaweb -b rm",
+        "git -C . instaweb --http='rm a'",
+      ],
+      ...["git daemon --inetd --access-hook='rm a'", "git daemon --access-hook 'rm a'"],
+      ...["git -c imap.tunnel='rm a' imap-send", "git -c man.man.path=rm help x"],
+      ...["git -c mergetool.vimdiff.path=rm mergetool -t vimdiff", "git -c url.'ext::rm a '.insteadOf=u fetch u"],
+      ...["git -c remote.o.vcs=ext -c remote.o.url='rm a' fetch o"],
+      ...["curl x > >(sh)", "base64 -d f > >(sh)", "printf 'r%s a' m > >(sh)", "cat f >> >(bash -s)", "cat f &> >(sh)"],
+    ],
+    ["- Bash(rm:*)", "- Bash(git push:*)"],
+  );
+});

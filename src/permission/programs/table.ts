@@ -163,9 +163,10 @@ facts("git", {
     "rebase: -x --exec|stash: -u --include-untracked|stash: -a --all",
   runs:
     "grep: -O --open-files-in-pager|rebase: -x --exec|difftool: -x --extcmd|mergetool: --tool|clone: -u|" +
+    "instaweb: -d --httpd -b --browser|daemon: --access-hook|" +
     "--upload-pack --receive-pack --exec --sendmail-cmd --to-cmd --cc-cmd --header-cmd --smtp-server",
   sets: "-c --config",
-  carries: "foreach run",
+  carries: "foreach run merge-index",
   starts: "ssh gpg sh less rm sed cat sleep",
 });
 facts("hg", {

@@ -116,8 +116,8 @@ function* guess(reading: CommandReading, call: ShellCall): Generator<Found> {
   const held = looks && call.reach.watchful ? ruleInside(["."], [call.cwd], call) : undefined;
   const mustAsk = shown ?? held;
   if (mustAsk) yield { mustAsk };
-  // On a line that is not understood nobody knows what comes through a pipe or a here-string.
-  const fed = /\||<</.test(call.command) ? "unknown" : undefined;
+  // On a line that is not understood nobody knows what comes through a pipe, a here-string or a process that is written to.
+  const fed = /\||<<|>\(|\bcoproc\b/.test(call.command) ? "unknown" : undefined;
   for (const { possible: commandWays } of commands) {
     yield* judgeCode(commandWays, { fed, bases: [call.cwd] }, call);
     for (const { words } of commandWays) {

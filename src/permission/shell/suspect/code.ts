@@ -98,7 +98,7 @@ function inBuiltin(name: string, args: readonly string[], fed: Fed): Code[] {
       return args.flatMap((arg, n) => [
         ...inFilter(arg, args[n - 1]),
         ...inAddress(arg),
-        ...(/^--config-env(=|$)/.test(arg) ? shellCode(name, "\0") : []),
+        ...(/^--config-env(=|$)|\.vcs=ext$/i.test(arg) ? shellCode(name, "\0") : []),
       ]);
     case "alias":
       return args.flatMap((arg) => shellCode(name, /^[^=]+=([^]+)$/.exec(arg)?.[1] ?? ""));
@@ -151,7 +151,7 @@ function inFilter(arg: string, before: string | undefined): Code[] {
 
 /** `ext::sh -c a% b`: the program that git talks to. A percent sign keeps a blank within a word. */
 function inAddress(arg: string): Code[] {
-  const [, text = ""] = /(?:^|=)ext::([^]+)$/.exec(arg) ?? [];
+  const [, text = ""] = /(?:^|=|url\.)ext::([^]+?)(?:\.(?:push)?insteadof=[^]*)?$/i.exec(arg) ?? [];
   const words = text.split(/(?<!%) /).map((word) => literally(word.replace(/%([ %])/g, "$1")));
   return text === "" ? [] : shellCode("git", words.join(" "));
 }
@@ -189,7 +189,7 @@ function inSetting(program: string, setting: string): Code[] {
 }
 
 const namesProgram =
-  /^(alias|pager|core|filter|hooks|extdiff|merge-tools|tunnels)\.|command|cmd|pager|editor|program|helper|hook|driver|textconv|external|filter|browser|httpd|askpass|uploadpack|receivepack|update$|exec|runner|linker|wrapper|rustc|invoke|[.]ssh$|[.]merge$|tunnels/i;
+  /^(alias|pager|core|filter|hooks|extdiff|merge-tools|tunnels)\.|command|cmd|pager|editor|program|helper|hook|driver|textconv|external|filter|browser|httpd|askpass|uploadpack|receivepack|update$|exec|runner|linker|wrapper|rustc|invoke|[.](?:ssh|merge|path)$|tunnel/i;
 
 /** Values of these options: the word after one, or what is glued to it; long ones may be abbreviated, letters stand in clusters. */
 function optionValues(args: readonly string[], names: string): string[] {
