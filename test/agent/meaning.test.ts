@@ -26,6 +26,20 @@ const asked: Record<string, Story> = {
   "an alias of git": { first: "git config alias.st '!touch ran'", after: "git st" },
   "an alias that was none": { first: "git config alias.neu '!touch ran'", after: "git neu" },
   "an alias in a file that is included": { first: "python3 more.py", after: "git mine" },
+  "an alias in a folder, before another one there": {
+    first: "git config alias.ci '!touch ran'",
+    after: "git -C . ci && git -C . st",
+  },
+  "an alias of another folder, where this one has its like": {
+    files: {
+      "sub/.git/HEAD": "ref: refs/heads/main\n",
+      "sub/.git/refs/x": "",
+      "sub/.git/objects/x": "",
+      "sub/.git/config": "[core]\n\tbare = false\n[alias]\n\tst = status\n",
+    },
+    first: "git -C sub config alias.st '!touch ../ran'",
+    after: "cd sub; git st",
+  },
   "an alias of cargo": {
     files: { ".cargo/config.toml": "[alias]\nship = 'build'\n" },
     first: "python3 cargo.py",
@@ -126,6 +140,7 @@ function ground({ files = {}, links = {} }: Story) {
     ["user.name", "a"],
     ["user.email", "a@b"],
     ["alias.st", "status"],
+    ["alias.ci", "commit"],
     ["include.path", "../more"],
   ] as const)
     execFileSync("git", ["config", key, value], { cwd: here.dir });

@@ -2,13 +2,14 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { test } from "node:test";
 import { text } from "node:stream/consumers";
 import { runningProcesses, startOf } from "../../src/processes/identity.ts";
 import { listProcesses } from "../../src/processes/registry.ts";
 import { createBash } from "../../src/tools/shell/bash.ts";
 import { createCommandRunner, type CommandRunner } from "../../src/tools/process/command-runner.ts";
-import type { Spawn, Spawned } from "../../src/tools/process/spawn.ts";
+import type { Kept, Spawn, Spawned } from "../../src/tools/process/spawn.ts";
 import { createSpawner } from "../../src/tools/process/spawner.ts";
 import { thorough } from "../faults/rounds.ts";
 import { until } from "../support/until.ts";
@@ -333,6 +334,29 @@ test(
     assert.equal(place.worker().find(call(7, "k1"), "late"), undefined);
   },
 );
+
+test("a late keeper that finds no entry leaves the command to Sage, however often it was asked", options, async () => {
+  using place = new Place();
+  // Busy for a moment: the keeper is asked again before its first reply is heard.
+  const enter = () => void setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200));
+  const late = { afterMs: 100, enter, taken: () => {} };
+  const kept: Kept = {
+    folder: place.path("none"),
+    timeoutMs: 60_000,
+    largest: 1e6,
+    follow: () => Readable.from([]),
+    late,
+  };
+  const started = await createSpawner()({ ...place.command("echo a; sleep 1; echo b; exit 4"), kept });
+  assert.deepEqual(await toEnd(started), { said: "a\nb\n", end: { code: 4 } });
+});
+
+test("all that a command says is heard, also when its spawner is killed", options, async () => {
+  using place = new Place();
+  const started = await lateWorker(place, 60_000).start(call(1), "late")(place.command("echo a; sleep 4; echo b"));
+  process.kill(runningProcesses().find(({ pid }) => pid === started.pid)!.parent, "SIGKILL");
+  assert.deepEqual(await toEnd(started), { said: "a\nb\n", end: "unknown" });
+});
 
 test(
   "who leaves ends the command with a late keeper, and whoever comes next is told so; who lost the session does not",

@@ -85,8 +85,11 @@ const PROGRAM = `
       takes $!
       case $? in 0) continue ;; 1) break ;; esac
       echo n >&3
-      wait $!  # again: the first one may have ended with the signal that asked
-      code=$?
+      while [[ $asked ]]; do  # a wait may have ended with the signal that asked
+        asked=
+        wait $!
+        code=$?
+      done
     fi
     echo "e$code" >&3
   done
@@ -268,7 +271,8 @@ async function startCommand(
       started.resolve(undefined);
       void started.promise.then((pid) => ended.resolve(pid === undefined ? "unknown" : groupEnd(pid)));
       isOver = true;
-      late?.over();
+      late?.refused();
+      void ended.promise.then(() => late?.over());
     } else if (/^s\d+$/.test(said)) {
       started.resolve(Number(said.slice(1)));
     } else if (late && said === "k") {

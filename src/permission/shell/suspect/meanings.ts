@@ -4,6 +4,7 @@ import { basename, join, resolve } from "node:path";
 import { attempt } from "../../../base/attempt.ts";
 import { isInside } from "../../paths/canonical.ts";
 import { aliasIn, programSettings } from "../../programs/git/aliases.ts";
+import { subcommandAt } from "../../programs/git/git-words.ts";
 import { gitDirOf, repositoryOf } from "../../programs/git/repository.ts";
 import { baseName } from "../../text/tokens.ts";
 import type { PossibleCommands } from "./possible.ts";
@@ -22,13 +23,14 @@ export function meaningsOf(
   const { readings, names } = possible;
   const found: Record<string, string> = {};
   const folders = namedFolders(names, cwd);
-  const alias = aliasIn(folders, home);
+  // Each for itself: nobody knows in which of them a command runs.
+  const aliases = folders.map((folder) => aliasIn([folder], home));
   const searched = searchedFolders(possible);
   for (const { words } of readings[0].slice(0, MAX_COMMANDS)) {
     const [name = "", ...args] = words.slice(words.findIndex((word) => !isSet.test(word)));
-    const meant = alias(baseName(name), args);
-    if (meant !== undefined)
-      found[`${name} ${args.find((arg) => !arg.startsWith("-"))}`] =
+    const meant = [...new Set(aliases.flatMap((alias) => alias(baseName(name), args) ?? []))].join(" | ");
+    if (meant !== "")
+      found[[name, ...args.slice(0, subcommandAt(args) + 1)].join(" ").replaceAll("\0", "…")] =
         meant.length > MAX_LENGTH ? hash("sha256", meant, "hex") : meant;
     const set = words.flatMap((word) => (isSet.test(word) ? word.slice(word.indexOf("=") + 1).split(/[:\s]+/) : []));
     for (const file of [name, ...set, ...searched.map((folder) => join(folder, name))])
