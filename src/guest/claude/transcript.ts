@@ -53,9 +53,10 @@ export function deliveriesIn(
 
 function findDelivery(transcript: Transcript, { request, call, words }: Told): boolean | undefined {
   const found = transcript.map((lines) => {
-    // Told in words that name the request.
+    // Told in words that name the request. Whatever a call printed may name it, too, and tells the model nothing of the answer.
     const said = lines.findIndex(
-      (line) => line["type"] === "user" && saysIn(line).some((say) => say.includes(request)),
+      (line) =>
+        line["type"] === "user" && blocksIn(line).some((block) => text(block["text"])?.includes(request) === true),
     );
     if (said >= 0 && isSent(lines, said)) return true;
     const at = lines.findLastIndex(
