@@ -79,7 +79,9 @@ export function isRepeated(
       response.type === "granted" && completing?.by === personName(from.name) && completing.surface === from.surface
     );
   }
-  return canonicalJson({ ...resolve(request, response, sender), at: ended.at }) === canonicalJson(ended);
+  // Nobody types a number twice for a yes that is recorded.
+  const asSaid = (end: Resolution) => canonicalJson({ ...end, at: ended.at, typed: undefined });
+  return asSaid(resolve(request, response, sender)) === asSaid(ended);
 }
 
 /** A process that runs the session has proven its records. Where none does and none can, an answer would lead nowhere. */

@@ -55,6 +55,8 @@ suite("a yes on the command line", { skip: process.platform === "win32" }, () =>
     assert.match(screen, /typed here/);
     const [end] = await machine.facts("input.resolved");
     assert.deepEqual([end!.data["typed"], end!.data["surface"]], [true, "cli"]);
+    const again = await machine.sage(["answer", id, "--yes"]);
+    assert.equal(again.code, 0, again.err); // the same answer once more: nothing is left to allow
     const why = await machine.sage(["why"]);
     assert.match(why.out, /typed here/);
   });

@@ -51,6 +51,19 @@ test("facts change what waits: a request comes, is asked about, approved in part
   assert.equal(inbox.sessions.get("s2")?.state, "running");
 });
 
+test("a session whose turn is interrupted for a message waits on while a request of it is open", () => {
+  const message = { key: "said/1", text: "hey" };
+  const now = fact("s1", "now/1", "turn.interrupted", { to: "now", message, by: "lin", surface: "tui" });
+  const waits = snapshot([questionRequest()], [{ ...session("s1", "one"), state: "waiting", pending: 1 }]);
+  const told = [waits, snapshot([], [{ ...session("s1", "one"), pending: 0 }])].map((event) =>
+    foldInbox(foldInbox(emptyInbox, event), tell(now)),
+  );
+  assert.deepEqual(
+    told.map(({ sessions }) => sessions.get("s1")?.state),
+    ["waiting", "running"],
+  );
+});
+
 test("a snapshot says all that is open: what is missing in it has ended, unless it is not all", () => {
   const known = foldInbox(emptyInbox, snapshot([bashRequest("a", { id: "a" }), bashRequest("b", { id: "b" })], []));
   const next = snapshot([bashRequest("b", { id: "b" })], []);

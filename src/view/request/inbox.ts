@@ -112,7 +112,8 @@ function noted(inbox: Inbox, fact: Fact): Inbox {
     case "turn.ended":
       return tell({ state: "idle", pending: 0 });
     case "turn.interrupted":
-      return tell({ state: interrupted[fact.data.to] });
+      // A request that a message does not end still waits.
+      return tell({ state: fact.data.to === "now" && session?.pending ? "waiting" : interrupted[fact.data.to] });
     case "input.requested": {
       if (inbox.requests.has(fact.data.id)) return inbox;
       const requests = new Map(inbox.requests).set(fact.data.id, { request: fact.data, inquiries: [] });
