@@ -16,9 +16,9 @@ import { findPostgres, makeCluster } from "./postgres.ts";
 
 const RUN_MINUTES = 20;
 
-/** Files that need a process of their own: they change its environment, load mutants, or ask what this process has loaded. */
+/** Files that need a process of their own: they change its environment or clock, load mutants, or ask what this process has loaded. */
 const alone =
-  /^test\/(faults|scripts|confine)\/|^test\/(doors|agent\/grammar|cli\/engine-commands|permission\/obedient|stories\/fresh-clone)\.test\.ts$/;
+  /^test\/(faults|scripts|confine)\/|^test\/(doors|agent\/grammar|cli\/engine-commands|permission\/obedient|sdk\/misbehaving|stories\/fresh-clone)\.test\.ts$/;
 /** Bytes of files that share a process: with more, some groups would run for minutes. Files that start programs wait for them. */
 const TOGETHER_BYTES = { programs: 30_000, others: 90_000 };
 /** Files that run or wait the longest. They begin first, so that none of them is left when everything else is over. */

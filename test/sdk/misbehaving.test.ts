@@ -36,14 +36,14 @@ type Way = keyof typeof ways;
 const misbehave = Object.entries(ways) as [Way, () => never][];
 
 /** Whoever hangs is waited for by clocks of Sage, which go twenty times as fast here. */
-const { setInterval: everyReal, setTimeout: afterReal } = globalThis;
+const { setInterval: everyReal, clearInterval: endReal, setTimeout: afterReal } = globalThis;
 let faster: NodeJS.Timeout | undefined;
 before(() => {
   mock.timers.enable({ apis: ["setTimeout", "setInterval"] });
   syncBuiltinESMExports(); // also for whoever imported them by name
   faster = everyReal(() => mock.timers.tick(40), 2);
 });
-after(() => clearInterval(faster));
+after(() => endReal(faster)); // the other one ends the timers of the clock that goes faster
 
 /** Errors that would have ended the process. */
 const escaped: unknown[] = [];

@@ -91,7 +91,7 @@ function wordedLoss({ log }: GuestTurn, { call, request }: KnownCall): string {
 }
 
 /** The name of the request goes with it: by that it is found again among what the guest was told. */
-export function wordedAnswer(request: InputRequest, end: Resolution): string {
+function wordedAnswer(request: InputRequest, end: Resolution): string {
   const [, below] = request.agent;
   const asker =
     below === undefined
