@@ -41,6 +41,20 @@ suite("a yes on the command line", { skip: process.platform === "win32" }, () =>
       assert.equal((await machine.pending()).length, code > 0 ? 1 : 0);
     });
 
+  test("a pipe into the session itself may not allow it either, and may refuse it", async () => {
+    using machine = new Machine();
+    const id = await asked(machine, "touch hard");
+    const said = (input: string) =>
+      machine.sage(["--resume", id.split("/")[0]!, "--model", machine.script({ text: "ok" })], { input });
+    const told = await said("y\n");
+    assert.match(told.out, /only a person may allow this, and here is no terminal/);
+    assert.equal((await machine.pending()).length, 1);
+    await said("n\n");
+    assert.equal((await machine.pending()).length, 0);
+    const [end] = await machine.facts("input.resolved");
+    assert.equal((end!.data["response"] as { type: string }).type, "denied");
+  });
+
   test("a terminal shows a number to type; what is typed otherwise allows nothing, and the receipt says that it was typed there", async () => {
     using machine = new Machine();
     const id = await asked(machine, "touch hard");

@@ -8,6 +8,7 @@ import { texts } from "../../texts/shared/texts.ts";
 import { wantsColor, exitCodeOf, exitCodes } from "../process/stdout.ts";
 import { importHint } from "./import-hint.ts";
 import { onTermination, watchJournal } from "../process/termination.ts";
+import { asksToType } from "../answer/challenge.ts";
 import { findSession, type HostClient } from "../host/host-client.ts";
 
 /** Told of problems before a turn can begin. */
@@ -51,6 +52,10 @@ async function plainly(seat: HostClient, { session, task, lang, late }: Chat): P
     color: wantsColor(process.stdout),
     by,
     ...(surface !== undefined && { surface }),
+    // Nobody presses a key of a pipe.
+    ...(!process.stdin.isTTY && {
+      refuses: (request, response) => (asksToType(request, response) ? cliTexts(lang).nowhereToType : undefined),
+    }),
     signal: AbortSignal.any([leaving.signal, journal.signal]),
   });
   late.failed = (error) => plain.failed(refusalOf(error));

@@ -12,6 +12,7 @@ import { narrowerRule, ruleInTheWay, rulesFor, takesOwnWords } from "../../view/
 import { mayComment, mayEdit } from "../../view/request/choices.ts";
 import { neededOf } from "../../view/request/describe.ts";
 import { begin, editable, hear, isTogether, type Dialog } from "./input.ts";
+import type { PlainOptions } from "./options.ts";
 import type { Lines } from "./typed/lines.ts";
 
 /** A request on the screen, from the moment it is shown to its answer. */
@@ -44,7 +45,7 @@ type Parts = {
   released(): void;
   /** Lines come from a pipe: the next one is for after the reply. */
   piped: boolean;
-};
+} & Pick<PlainOptions, "refuses">;
 
 export function createAsking(parts: Parts): Asking {
   const { style, lines, cwd, say, prompted, saveDraft, respond } = parts;
@@ -83,8 +84,12 @@ export function createAsking(parts: Parts): Asking {
       if (alike.length > 0) return goTo(request, { at: "together", requests: alike });
       const step = hear(request, dialog, line, t);
       switch (step.type) {
-        case "respond":
-          return respond(request, step.response);
+        case "respond": {
+          const why = parts.refuses?.(request, step.response);
+          if (why === undefined) return respond(request, step.response);
+          say(paint.yellow(why));
+          return prompt(request, dialog, { fresh: true });
+        }
         case "respondAll":
           return parts.respondAll(step.requestIds, step.answer);
         case "inquire":

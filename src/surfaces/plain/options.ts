@@ -1,3 +1,5 @@
+import type { InputResponse } from "../../protocol/facts/answer.ts";
+import type { InputRequest } from "../../protocol/facts/request.ts";
 import type { OutcomeStatus, TurnError } from "../../protocol/facts/outcome.ts";
 import type { Named } from "../../protocol/host/about.ts";
 import type { Lang } from "../../texts/language.ts";
@@ -31,6 +33,8 @@ export type PlainOptions = {
   fleeting?: boolean;
   /** How a piped line is shown as the answer it became. */
   echo?: (line: string) => string;
+  /** Why this answer cannot be given here. */
+  refuses?: (request: InputRequest, response: InputResponse) => string | undefined;
   signal: AbortSignal;
 };
 

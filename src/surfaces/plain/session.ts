@@ -131,6 +131,7 @@ export function createParts(host: Host, options: PlainOptions): Parts {
       inquire: (request, text) => void inquire(parts, request, text),
       released: screen.release,
       piped: input.isTTY !== true,
+      ...(options.refuses && { refuses: options.refuses }),
     }),
   };
   return parts;
