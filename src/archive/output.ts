@@ -1,6 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { basename, join, relative, sep } from "node:path";
 import { keptFor, receivedFor } from "../config/output-folder.ts";
+import { START_FILE } from "../context/start.ts";
 import { isInside } from "../permission/paths/canonical.ts";
 import type { Store } from "../journal/store/store.ts";
 import type { Fact } from "../protocol/facts/fact.ts";
@@ -40,13 +41,15 @@ export async function keptFiles(store: Store, folder: string): Promise<string[]>
 
 async function wantedIn(store: Store, folder: string): Promise<(path: string) => boolean> {
   const named = await namesIn(store);
-  return (path) => named.has(basename(path).replace(/\.(end|keep)$/, "")) || isReceived(path, folder, store);
+  return (path) => named.has(basename(path).replace(/\.(end|keep)$/, "")) || isOfSession(path, folder, store);
 }
 
-/** Files that people sent live as long as their session. */
-function isReceived(path: string, folder: string, store: Store): boolean {
-  const [session = ""] = relative(receivedFor(folder), path).split(sep);
-  return isInside(receivedFor(folder), path) && store.session(session) !== undefined;
+/** Files that people sent, and how the session began, live as long as their session. */
+function isOfSession(path: string, folder: string, store: Store): boolean {
+  const isStart = basename(path) === START_FILE;
+  const within = isStart ? join(folder, "kept") : receivedFor(folder);
+  const [session = ""] = relative(within, path).split(sep);
+  return isInside(within, path) && store.session(session) !== undefined;
 }
 
 /** A fork has its own copies of the pictures: the other session may be deleted. One that is gone is missing in both. */

@@ -3,6 +3,8 @@ import { dirname, join, resolve } from "node:path";
 import * as z from "../base/z.ts";
 import { gitBranch, repositoryRoot } from "./environment.ts";
 
+/** Its name, in the folder of the session. */
+export const START_FILE = "start.json";
 const MAX_ENTRIES = 40;
 const MAX_NAME_LENGTH = 60;
 
@@ -19,7 +21,7 @@ export function sessionStart(
   cwd: string,
   { keptIn, home, mayRead }: { keptIn: string; home: string; mayRead(path: string): boolean },
 ): Start {
-  const file = join(keptIn, "start.json");
+  const file = join(keptIn, START_FILE);
   try {
     return schema.parse(JSON.parse(readFileSync(file, "utf8"))) as Start;
   } catch {

@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { collectOutput } from "../../src/archive/output.ts";
 import { deleteSession } from "../../src/archive/sessions.ts";
 import { keptFor, receivedFor } from "../../src/config/output-folder.ts";
+import { START_FILE } from "../../src/context/start.ts";
 import { assemble } from "../../src/host/assembly/assemble.ts";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import { scripted, type ScriptedTurns } from "../../src/models/scripted.ts";
@@ -61,7 +62,8 @@ test("a session reads its own kept output and received files freely, and another
   const { output, store } = served;
   await served.open("mine");
   assert.equal(await served.calls("mine", long), "success");
-  const kept = readdirSync(keptFor(output, "mine")).map((name) => join(keptFor(output, "mine"), name));
+  const names = readdirSync(keptFor(output, "mine")).filter((name) => name !== START_FILE);
+  const kept = names.map((name) => join(keptFor(output, "mine"), name));
   assert.equal(kept.length, 1);
   const received = join(receivedFor(output, "mine"), "om_1", "private.txt");
   mkdirSync(join(received, ".."), { recursive: true });
