@@ -238,7 +238,12 @@ suite("a reason is told in the reader's language", () => {
     const request = questions(colour);
     const desk = createDesk({
       t: texts("zh"),
-      session: { requests: [{ request, inquiries: [] }], send: () => Promise.resolve(refusalOf(problem) as never) },
+      session: {
+        id: "s",
+        queue: [],
+        requests: [{ request, inquiries: [] }],
+        send: () => Promise.resolve(refusalOf(problem) as never),
+      },
       sender: { by: "lin", surface: "tui" },
       chooseMode() {},
       createPanel({ respond }) {

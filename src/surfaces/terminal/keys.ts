@@ -8,6 +8,7 @@ import { isKeyRelease, isKeyRepeat } from "./draw/tui.ts";
 import { isSecond, isSwallowed, readKey, stopIn, type Key, type Situation } from "./input.ts";
 import type { ReadsItem } from "./screen/scroll.ts";
 import type { Parts } from "./session.ts";
+import { readKey as readText } from "./widgets/key.ts";
 import { fetchedSource, fileSource, textSource, type Source } from "./widgets/source.ts";
 
 /** Keys that mean the same whatever has the keyboard. */
@@ -75,7 +76,8 @@ export function createKeys(parts: Parts): Keys {
         to({ type: "swallowed", at: now() });
         return { consume: true };
       }
-      if (key !== "interrupt") to({ type: "key" });
+      const text = desk.panel() === undefined && readText(data)?.text !== undefined;
+      if (key !== "interrupt") to({ type: "key", at: now(), text });
       if (!key || !takes(parts, key)) return undefined;
       if (!isKeyRepeat(data)) act(parts, key, stopWith);
       redraw();

@@ -220,7 +220,10 @@ function deskOf(early: Setting & Machine & Pick<Parts, "session" | "redraw">, pa
         redraw,
         tryRules: createPreviews(session, own.pending.request.id),
         rows: () => Math.max(6, device.rows - 3),
-        early: (data) => void (parts().writing.text() === "" || parts().writing.handleInput(data)),
+        early: (data, { burst }) =>
+          void ((burst || parts().writing.text() !== "") && parts().writing.handleInput(data)),
+        typedAt: () => parts().state().typedAt,
+        twoKeys: options.twoKeys,
       }),
     chooseMode: (mode) => parts().talk.chooseMode(mode),
     focus: () => focus(parts()),

@@ -94,8 +94,9 @@ type Laid = {
   scroll: number;
   /** Rows of a page. */
   page: number;
-  /** The last row that has to be seen is, or was passed. */
-  endShown: boolean;
+  /** Rows of the body that are shown, and whether those are all that have to be seen. */
+  shown: number;
+  whole: boolean;
 };
 
 type Room = {
@@ -136,7 +137,8 @@ export function lay({ head, body, must, choices, focus, notes, keys }: Sections,
     lines: [...top, ...middle, ...(all < rows ? [""] : []), ...chosen, ...bottom],
     scroll,
     page: Math.max(1, shown - 1),
-    endShown: scroll + shown >= must,
+    shown,
+    whole: shown >= must,
   };
 }
 

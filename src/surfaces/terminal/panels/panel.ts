@@ -14,10 +14,10 @@ import type { FollowedSession, OpenRequest } from "../../../view/session.ts";
 import type { Theme } from "../draw/theme.ts";
 import type { Component, Focusable } from "../draw/tui.ts";
 import type { Draw } from "../widgets/draw.ts";
-import { createGuard, readKey, type Key } from "../widgets/key.ts";
+import { createGuard, LETTER_MS, readKey, type Key } from "../widgets/key.ts";
 import { headLines, keyLines, lay, noteLines, scrolled } from "./frame.ts";
 import { withInquiry } from "./inquiry.ts";
-import type { AnswerAll, Body, Model, Step } from "./model.ts";
+import type { AnswerAll, Body, Model, Seen, Step } from "./model.ts";
 import { permissionModel } from "./permission.ts";
 import { questionModel } from "./question.ts";
 import { textModel } from "./text.ts";
@@ -51,8 +51,17 @@ export type PanelOptions = {
   redraw(): void;
   /** Holds rules that would be kept together against the past, and against what is open; undefined until that is known, then `ready` is called. */
   tryRules?: ((rules: readonly string[], ready: () => void) => RulePreview | undefined) | undefined;
-  /** Takes what was typed to somebody else: the sentence that the panel came into the middle of. */
-  early?(data: string): void;
+  /** Takes what was typed to somebody else. `burst`: it began at the panel, else it is the sentence that the panel came into the middle of. */
+  early?(data: string, options: { burst: boolean }): void;
+  /** When text was typed in the editor last. */
+  typedAt?(): number;
+  /** No answer comes from one key. */
+  twoKeys?: boolean | undefined;
+  /** A message of the person waits, which can be read now. */
+  waits?(): boolean;
+  readNow?(): void;
+  /** Calls back later; returns how to call it off. */
+  later?(act: () => void, ms: number): () => void;
 };
 
 /** Panel for an open request; a component with focus. */
@@ -83,6 +92,7 @@ export function createPanel(options: PanelOptions): Panel {
             t: texts(options.lang),
             cwd: options.cwd,
             alike: () => options.alike?.() ?? [],
+            waits: () => options.waits?.() ?? false,
           }),
         ),
         wording,
@@ -94,7 +104,13 @@ export function createPanel(options: PanelOptions): Panel {
 
 const DRAFT_MS = 500;
 
-type Phase = { at: "open" } | { at: "sent" } | { at: "refused"; message: string };
+function afterwards(act: () => void, ms: number): () => void {
+  const timer = setTimeout(act, ms);
+  return () => clearTimeout(timer);
+}
+
+/** `typed`: a burst of typing went to the editor. */
+type Phase = { at: "open" | "typed" | "sent" } | { at: "refused"; message: string };
 
 function show<S>(options: PanelOptions, model: Model<S>, wording: PanelTexts): Panel {
   const { request } = options.pending;
@@ -102,13 +118,44 @@ function show<S>(options: PanelOptions, model: Model<S>, wording: PanelTexts): P
   let queue = options.queue;
   let focused = false;
   let phase: Phase = { at: "open" };
-  const guard = createGuard(options.now);
+  const guard = createGuard(options.now, options.typedAt);
+  const { later = afterwards } = options;
+  /** A letter that is a key if silence follows. */
+  let held: { key: Key; data: string; at: number; callOff(): void } | undefined;
+  let bursting = false;
   const paper = createPaper(options, model, wording);
   const keeper = createDraftKeeper(() => model.draft(state), options.saveDraft);
 
   /** Passes on text that the person was typing elsewhere. Keys that would send, leave or move there are dropped. */
   const early = (key: Key, data: string) => {
-    if (key.text !== undefined || key.name === "backspace") options.early?.(data);
+    if (key.text !== undefined || key.name === "backspace") options.early?.(data, { burst: bursting });
+  };
+  const press = (key: Key, data: string) => {
+    const { readNow, rearm, ...step } = model.press(state, key, paper.seen(state));
+    state = step.state;
+    if (rearm) {
+      guard.arm(true);
+      early(key, data);
+    }
+    if (readNow) return send(() => options.readNow?.());
+    follow(step);
+  };
+  /** True once a letter has been a key. */
+  const settle = () => {
+    if (!held || options.now() - held.at < LETTER_MS) return;
+    const { key, data, callOff } = held;
+    callOff();
+    held = undefined;
+    press(key, data);
+    options.redraw();
+  };
+  /** Everything since the letter was typed to somebody else. */
+  const burst = (letter: NonNullable<typeof held>) => {
+    letter.callOff();
+    held = undefined;
+    [bursting, phase] = [true, { at: "typed" }];
+    guard.arm(true);
+    early(letter.key, letter.data);
   };
   const send = (respond: () => void) => {
     keeper.drop();
@@ -142,18 +189,21 @@ function show<S>(options: PanelOptions, model: Model<S>, wording: PanelTexts): P
     handleInput(data) {
       const key = readKey(data);
       if (!key) return;
-      if (!guard.lets(key)) return early(key, data);
+      settle();
+      if (held) burst(held);
+      else if (guard.lets(key)) bursting = false;
+      else return early(key, data);
+      if (bursting) {
+        early(key, data);
+        return options.redraw();
+      }
       if (paper.scrolls(key.name, { writes: model.writes(state) })) return options.redraw();
       // A key that is held down moves, and decides nothing.
       if ((phase.at === "sent" && key.name !== "escape") || (key.repeat && key.name === "enter")) return;
-      const step = model.press(state, key, { seenEnd: paper.isRead(state) });
-      state = step.state;
-      if (phase.at === "refused") phase = { at: "open" };
-      if (step.rearm) {
-        guard.arm();
-        early(key, data);
-      }
-      follow(step);
+      if (phase.at === "refused" || phase.at === "typed") phase = { at: "open" };
+      if (model.isLetter?.(state, key) && !key.repeat)
+        held = { key, data, at: options.now(), callOff: later(settle, LETTER_MS) };
+      else press(key, data);
       options.redraw();
     },
     refused(message) {
@@ -166,6 +216,8 @@ function show<S>(options: PanelOptions, model: Model<S>, wording: PanelTexts): P
       options.redraw();
     },
     dispose() {
+      held?.callOff();
+      if (held) early(held.key, held.data);
       if (phase.at !== "sent") keeper.keep();
       keeper.drop();
     },
@@ -179,8 +231,23 @@ function createPaper<S>(options: PanelOptions, model: Model<S>, wording: PanelTe
   const { theme, lang, tryRules } = options;
   let scroll = 0;
   let pageRows = 1;
+  /** Rows that were on the screen, by text and width; those of a text that was read are forgotten. */
+  const shown = new Map<string, Set<number>>();
   const read = new Set<string>();
-  const isRead = (state: S) => read.has(model.reads(state));
+  let left = 0;
+  let whole = false;
+  const seen = (state: S): Seen => {
+    const seenEnd = read.has(model.reads(state));
+    return { seenEnd, whole, left: seenEnd ? 0 : left, twoKeys: options.twoKeys === true };
+  };
+  const note = (state: S, { from, to, must, width }: { from: number; to: number; must: number; width: number }) => {
+    const text = model.reads(state);
+    const rows = shown.get(`${text} ${width}`) ?? new Set();
+    shown.set(`${text} ${width}`, rows);
+    for (let row = from; row < Math.min(to, must); row++) rows.add(row);
+    left = must - rows.size;
+    if (left <= 0) read.add(text);
+  };
   let drawn: { page: string; width: number; body: Body } | undefined;
 
   const invalidate = () => void (drawn = undefined);
@@ -196,14 +263,17 @@ function createPaper<S>(options: PanelOptions, model: Model<S>, wording: PanelTe
     return drawn.body;
   };
   const below = (state: S, phase: Phase, draw: Draw) => {
-    const seen = { seenEnd: isRead(state) };
-    const note = noteIn(phase, wording) ?? model.note(state, seen);
-    const notes = noteLines(note, draw, phase.at === "refused" ? theme.danger : theme.warn);
-    return { ...model.choices(state, draw, seen), notes };
+    const known = seen(state);
+    const notes = noteLines(
+      noteIn(phase, wording) ?? model.note(state, known),
+      draw,
+      phase.at === "refused" ? theme.danger : theme.warn,
+    );
+    return { ...model.choices(state, draw, known), notes };
   };
 
   return {
-    isRead,
+    seen,
     invalidate,
     /** True when the key scrolled the body. */
     scrolls(key: string, { writes }: { writes: boolean }): boolean {
@@ -226,9 +296,10 @@ function createPaper<S>(options: PanelOptions, model: Model<S>, wording: PanelTe
       const laid = lay({ ...sections, ...below(state, phase, draw) }, room);
       scroll = laid.scroll;
       pageRows = laid.page;
-      if (!laid.endShown || isRead(state)) return laid.lines;
-      read.add(model.reads(state));
-      // The end is on the screen now: draw the choices again, unlocked.
+      whole = laid.whole;
+      if (read.has(model.reads(state))) return laid.lines;
+      note(state, { from: laid.scroll, to: laid.scroll + laid.shown, must, width });
+      // Rows are on the screen that were not before: the choices say so.
       return lay({ ...sections, ...below(state, phase, draw) }, room).lines;
     },
   };
@@ -238,6 +309,8 @@ function noteIn(phase: Phase, wording: PanelTexts): string | undefined {
   switch (phase.at) {
     case "open":
       return undefined;
+    case "typed":
+      return wording.typed;
     case "sent":
       return wording.sending;
     case "refused":
@@ -286,7 +359,7 @@ export type Desk = {
 
 type DeskParts = {
   t: Texts;
-  session: Pick<FollowedSession, "requests" | "send">;
+  session: Pick<FollowedSession, "id" | "requests" | "queue" | "send">;
   /** The person at this terminal. */
   sender: Sender;
   createPanel(options: Omit<PanelOptions, "theme" | "lang" | "cwd" | "rows" | "now" | "redraw">): Panel;
@@ -340,6 +413,8 @@ export function createDesk({ t, session, sender, createPanel, chooseMode, focus,
           session.requests.map((open) => open.request),
         ),
       respondAll: (answered) => void answerAll(id, answered),
+      waits: () => session.queue.length > 0,
+      readNow: () => void readNow(id),
       saveDraft: (draft) => void session.send({ type: "saveDraft", requestId: id, draft, ...sender }),
       inquire: (text) => void ask(id, text),
       inquiry: () => pending.inquiries.at(-1),
@@ -363,6 +438,13 @@ export function createDesk({ t, session, sender, createPanel, chooseMode, focus,
   const ask = async (id: string, text: string) => {
     const reply = await session.send({ type: "inquire", requestId: id, text, ...sender });
     if (!reply.ok && panel?.requestId === id) panel.refused(errorText(reply, t));
+  };
+
+  const readNow = async (id: string) => {
+    answering.add(id);
+    const reply = await session.send({ type: "interrupt", session: session.id, to: "now", ...sender });
+    if (!reply.ok && panel?.requestId === id) panel.refused(errorText(reply, t));
+    answering.delete(id);
   };
 
   /** Requests that have ended are gone, and the transcript says how. */

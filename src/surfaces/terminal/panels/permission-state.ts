@@ -2,14 +2,7 @@ import type { RuleDestination } from "../../../protocol/decision.ts";
 import type { Draft, PermissionRequest } from "../../../protocol/facts/request.ts";
 import { PLAN_TOOL } from "../../../protocol/mode.ts";
 import { narrowerRule, ruleInTheWay, rulesFor } from "../../../view/request/answering.ts";
-import {
-  editable,
-  mayAcceptEdits,
-  mayComment,
-  mayEdit,
-  placesFor,
-  type Choice,
-} from "../../../view/request/choices.ts";
+import { editable, mayAcceptEdits, mayComment, mayEdit, placesFor, type PanelChoice } from "../../../view/request/choices.ts";
 import { dangersOf } from "../../../view/request/danger.ts";
 import { neededOf, type Offer } from "../../../view/request/describe.ts";
 import { createField, isBlank, type Field } from "../widgets/field.ts";
@@ -18,6 +11,8 @@ export type PermissionState = {
   stage: "choices" | "reason" | "comment" | "edit" | "always" | "unask" | "together";
   /** Requests that one answer may be meant for, this one included; while they are listed, those that are in the list. */
   alike: readonly PermissionRequest[];
+  /** A message of the person waits to be read. */
+  waits: boolean;
   /** In that list: yes or no to all. None at first. */
   all: "granted" | "denied" | undefined;
   /** None at first: no key alone allows anything. */
@@ -50,6 +45,7 @@ export function begin(request: PermissionRequest, draft: Draft = {}): Permission
   const start: PermissionState = {
     stage: "choices",
     alike: [],
+    waits: false,
     all: undefined,
     row: undefined,
     more: false,
@@ -74,7 +70,7 @@ export function begin(request: PermissionRequest, draft: Draft = {}): Permission
 export function permissionDraft(
   request: PermissionRequest,
   { reason, comment, edit }: PermissionState,
-): Draft & Partial<Record<Choice, string>> {
+): Draft & Partial<Record<PanelChoice, string>> {
   return {
     ...(!isBlank(reason) && { reason: reason.text }),
     ...(!isBlank(comment) && { comment: comment.text }),
@@ -83,32 +79,29 @@ export function permissionDraft(
 }
 
 /** The choices that people take; the others on demand, or where one of them is half written. */
-export function offeredChoices(request: PermissionRequest, state: PermissionState): Choice[] {
+export function offeredChoices(request: PermissionRequest, state: PermissionState): PanelChoice[] {
   const written = permissionDraft(request, state);
-  const others = (["reason", "edit", "comment", "stop"] as const).filter(
-    (choice) =>
-      (choice !== "edit" || mayEdit(request)) &&
-      (choice !== "comment" || mayComment(request)) &&
-      (state.more || written[choice] !== undefined),
-  );
-  if (request.tool === PLAN_TOOL)
-    return ["once", "acceptEdits", "reason", ...others.filter((choice) => choice !== "reason")];
-  const edits = mayAcceptEdits(request) ? (["acceptEdits"] as const) : [];
-  const leaves = request.mayLeave ? (["outside"] as const) : [];
-  const unask = ruleInTheWay(request) ? (["unask"] as const) : [];
-  // Last, whatever else is shown: others come and go while somebody is about to press a key.
-  const together = state.alike.length > 1 ? (["together"] as const) : [];
-  return [
-    "once",
-    ...edits,
-    ...(request.hard ? [] : (["always"] as const)),
-    ...unask,
-    ...leaves,
-    "no",
-    ...others,
-    ...together,
-  ];
+  const isPlan = request.tool === PLAN_TOOL;
+  const offered: Partial<Record<PanelChoice, boolean>> = {
+    always: !request.hard,
+    edit: mayEdit(request),
+    acceptEdits: isPlan || mayAcceptEdits(request),
+    unask: !isPlan && ruleInTheWay(request) !== undefined,
+    outside: !isPlan && request.mayLeave === true,
+    comment: mayComment(request) && (state.more || written.comment !== undefined),
+    stop: state.more,
+    now: state.waits,
+    // Last, whatever else is shown: others come and go while somebody is about to press a key.
+    together: state.alike.length > 1,
+  };
+  const inOrder = isPlan ? order.with(order.indexOf("always"), "acceptEdits") : order;
+  return [...new Set(inOrder)].filter((choice) => offered[choice] ?? true);
 }
+
+const order: readonly PanelChoice[] = [
+  ...(["once", "no", "always", "edit", "ask"] as const),
+  ...(["acceptEdits", "unask", "outside", "comment", "stop", "now", "together"] as const),
+];
 
 export function alwaysRows(request: PermissionRequest): AlwaysRow[] {
   const offers = rulesFor(request);

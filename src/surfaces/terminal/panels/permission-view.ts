@@ -2,7 +2,7 @@ import { oneLine, visible } from "../../../base/visible.ts";
 import type { PermissionRequest } from "../../../protocol/facts/request.ts";
 import { PLAN_TOOL } from "../../../protocol/mode.ts";
 import { ruleInTheWay } from "../../../view/request/answering.ts";
-import { allows, chosenRules, textField } from "../../../view/request/choices.ts";
+import { allows, chosenRules, keysOf, textField, type PanelChoice } from "../../../view/request/choices.ts";
 import type { Block, Description } from "../../../view/request/describe.ts";
 import { destinationName, originLines } from "../../../view/request/origin.ts";
 import type { RuleGrant } from "../../../protocol/facts/answer.ts";
@@ -12,7 +12,7 @@ import { marginedMarkdown } from "../draw/markdown.ts";
 import { clipped } from "../draw/rows.ts";
 import { choiceRows, margined, own, unbroken, type Draw, type Row } from "../widgets/draw.ts";
 import { agentLines } from "./frame.ts";
-import type { Body } from "./model.ts";
+import type { Body, Seen } from "./model.ts";
 import type { AlwaysRow, PermissionState } from "./permission-state.ts";
 import { alwaysRows, offeredChoices, permissionDraft } from "./permission-state.ts";
 
@@ -158,27 +158,27 @@ function wordLines({ words }: Description, draw: Draw): string[] {
 export function permissionChoices(
   request: PermissionRequest,
   state: PermissionState,
-  { draw, seenEnd }: { draw: Draw; seenEnd: boolean },
+  { draw, seen: { seenEnd, left } }: { draw: Draw; seen: Seen },
 ) {
   const { wording, theme } = draw;
   switch (state.stage) {
     case "choices": {
       const written = permissionDraft(request, state);
-      const rows = offeredChoices(request, state).map((choice, n): Row => {
+      const rows = keysOf(offeredChoices(request, state), request).map(({ choice, digit, letter }): Row => {
         const locked = allows(choice) && !seenEnd;
         const label =
           choice === "together"
             ? wording.together(state.alike.length)
-            : (request.tool === PLAN_TOOL ? wording.planChoices : wording.choices)[choice];
+            : (request.tool === PLAN_TOOL ? wording.planChoices : wording.choices)[choice === "no" ? "reason" : choice];
         return {
-          sign: `${n + 1}`,
+          sign: letter === "" ? `${digit}` : `${digit} ${letter}`,
           label: locked ? wording.lockedChoice(label) : label,
-          more: written[choice] === undefined ? undefined : clipped(`✎ ${oneLine(written[choice])}`, draw.width - 6),
+          more: writtenFor(choice, written, draw),
           paint: locked ? theme.dim : plain,
         };
       });
       const { choices, focus } = choiceRows(rows, state.row, draw);
-      const title = seenEnd ? [] : own(wording.locked, draw, { paint: theme.warn });
+      const title = seenEnd ? [] : own(wording.lockedLeft(left), draw, { paint: theme.warn });
       return { choices: [...title, ...choices], focus: moved(focus, state.row === undefined ? 0 : title.length) };
     }
     case "always":
@@ -227,6 +227,15 @@ export function permissionChoices(
     default:
       return state.stage satisfies never;
   }
+}
+
+function writtenFor(
+  choice: PanelChoice,
+  written: ReturnType<typeof permissionDraft>,
+  { width }: Draw,
+): string | undefined {
+  const text = written[choice === "no" ? "reason" : choice];
+  return text === undefined ? undefined : clipped(`✎ ${oneLine(text)}`, width - 6);
 }
 
 const plain = (text: string) => text;

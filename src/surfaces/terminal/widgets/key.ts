@@ -40,24 +40,36 @@ function clean(text: string): string {
 
 /** Pause without keys after which a panel takes them: text meant for the editor must not answer a request. */
 const QUIET_MS = 300;
+/** The same after text that was typed elsewhere, and after a letter that is to be a key. */
+export const LETTER_MS = 400;
 
-/** Drops keys that were not meant for a panel. `arm` is called when the panel has just opened or changed. */
-export function createGuard(now: () => number) {
+/** Drops keys that were not meant for a panel. `arm` is called when the panel has just opened or changed. `typedAt`: when text was typed elsewhere last. */
+export function createGuard(now: () => number, typedAt: () => number = () => -Infinity) {
   let quietSince = now();
+  /** Keys were dropped since the panel took any: whoever types goes on for a while. */
+  let typing = false;
   /** A key that was held down when the panel came up is not meant for it. */
   let fresh = false;
+  const isQuiet = (): boolean => {
+    const elsewhere = now() - typedAt();
+    if (elsewhere >= 0 && elsewhere < LETTER_MS) return false;
+    return now() - quietSince >= (typing ? LETTER_MS : QUIET_MS);
+  };
   return {
-    arm(): void {
+    /** `typed`: by somebody who is typing to somebody else. */
+    arm(typed = false): void {
       quietSince = now();
+      typing = typed;
       fresh = false;
     },
     lets(key: Key): boolean {
-      if (now() - quietSince < QUIET_MS) {
+      if (!isQuiet()) {
         quietSince = now(); // also when the clock was set back
+        typing ||= key.text !== undefined;
         return false;
       }
       if (key.repeat && !fresh) return false;
-      fresh = true;
+      [fresh, typing] = [true, false];
       return true;
     },
   };
