@@ -14,7 +14,7 @@ import type { FollowedSession, OpenRequest } from "../../../view/session.ts";
 import type { Theme } from "../draw/theme.ts";
 import type { Component, Focusable } from "../draw/tui.ts";
 import type { Draw } from "../widgets/draw.ts";
-import { createGuard, LETTER_MS, readKey, type Key } from "../widgets/key.ts";
+import { createGuard, createHeld, readKey, type Key, type Pressed } from "../widgets/key.ts";
 import { headLines, keyLines, lay, noteLines, scrolled } from "./frame.ts";
 import { withInquiry } from "./inquiry.ts";
 import type { AnswerAll, Body, Model, Seen, Step } from "./model.ts";
@@ -119,9 +119,6 @@ function show<S>(options: PanelOptions, model: Model<S>, wording: PanelTexts): P
   let focused = false;
   let phase: Phase = { at: "open" };
   const guard = createGuard(options.now, options.typedAt);
-  const { later = afterwards } = options;
-  /** A letter that is a key if silence follows. */
-  let held: { key: Key; data: string; at: number; callOff(): void } | undefined;
   let bursting = false;
   const paper = createPaper(options, model, wording);
   const keeper = createDraftKeeper(() => model.draft(state), options.saveDraft);
@@ -140,22 +137,15 @@ function show<S>(options: PanelOptions, model: Model<S>, wording: PanelTexts): P
     if (readNow) return send(() => options.readNow?.());
     follow(step);
   };
-  /** True once a letter has been a key. */
-  const settle = () => {
-    if (!held || options.now() - held.at < LETTER_MS) return;
-    const { key, data, callOff } = held;
-    callOff();
-    held = undefined;
+  const held = createHeld(options.now, options.later ?? afterwards, ({ key, data }) => {
     press(key, data);
     options.redraw();
-  };
+  });
   /** Everything since the letter was typed to somebody else. */
-  const burst = (letter: NonNullable<typeof held>) => {
-    letter.callOff();
-    held = undefined;
+  const burst = ({ key, data }: Pressed) => {
     [bursting, phase] = [true, { at: "typed" }];
     guard.arm(true);
-    early(letter.key, letter.data);
+    early(key, data);
   };
   const send = (respond: () => void) => {
     keeper.drop();
@@ -189,8 +179,9 @@ function show<S>(options: PanelOptions, model: Model<S>, wording: PanelTexts): P
     handleInput(data) {
       const key = readKey(data);
       if (!key) return;
-      settle();
-      if (held) burst(held);
+      held.settle();
+      const letter = held.take();
+      if (letter) burst(letter);
       else if (guard.lets(key)) bursting = false;
       else return early(key, data);
       if (bursting) {
@@ -201,8 +192,7 @@ function show<S>(options: PanelOptions, model: Model<S>, wording: PanelTexts): P
       // A key that is held down moves, and decides nothing.
       if ((phase.at === "sent" && key.name !== "escape") || (key.repeat && key.name === "enter")) return;
       if (phase.at === "refused" || phase.at === "typed") phase = { at: "open" };
-      if (model.isLetter?.(state, key) && !key.repeat)
-        held = { key, data, at: options.now(), callOff: later(settle, LETTER_MS) };
+      if (model.isLetter?.(state, key) && !key.repeat) held.hold({ key, data });
       else press(key, data);
       options.redraw();
     },
@@ -216,8 +206,7 @@ function show<S>(options: PanelOptions, model: Model<S>, wording: PanelTexts): P
       options.redraw();
     },
     dispose() {
-      held?.callOff();
-      if (held) early(held.key, held.data);
+      held.take();
       if (phase.at !== "sent") keeper.keep();
       keeper.drop();
     },
@@ -371,6 +360,18 @@ type DeskParts = {
   taken(): void;
 };
 
+/** Of several answers the first that failed, while its request is open. */
+function failureOf(reply: CommandReply<"respondAll">): CommandReply {
+  if (!reply.ok) return reply;
+  const failed = reply.results.find((each) => !each.ok && !each.resolution);
+  return failed && !failed.ok ? failed : { ok: true };
+}
+
+/** A request waits for others once this person has approved it. */
+function isSigned({ approvals = [] }: OpenRequest, by: string): boolean {
+  return approvals.some((approval) => approval.by === by);
+}
+
 export function createDesk({ t, session, sender, createPanel, chooseMode, focus, taken }: DeskParts): Desk {
   let panel: Panel | undefined;
   let aside: string | undefined;
@@ -388,9 +389,9 @@ export function createDesk({ t, session, sender, createPanel, chooseMode, focus,
 
   /** Opens the panel that should be open now: for the first request that does not wait for somebody else, unless it was put aside. */
   const settle = () => {
-    const isSigned = ({ request, approvals = [] }: OpenRequest) =>
-      approvals.some(({ by }) => by === sender.by) && !again.has(request.id);
-    const [first, ...others] = session.requests.filter((open) => !isSigned(open));
+    const [first, ...others] = session.requests.filter(
+      (open) => again.has(open.request.id) || !isSigned(open, sender.by),
+    );
     if (session.requests.length === 0) ended = 0;
     const queue = { position: ended + 1, total: ended + 1 + others.length };
     const wanted = first && first.request.id !== aside && !held ? first : undefined;
@@ -400,6 +401,7 @@ export function createDesk({ t, session, sender, createPanel, chooseMode, focus,
     focus(panel);
   };
 
+  const openRequests = () => session.requests.map((open) => open.request);
   const show = (pending: OpenRequest, queue: PanelOptions["queue"]): Panel => {
     const { request } = pending;
     const { id } = request;
@@ -407,11 +409,7 @@ export function createDesk({ t, session, sender, createPanel, chooseMode, focus,
       pending,
       queue,
       respond: (response, mode) => void answer(id, response, mode),
-      alike: () =>
-        alikeTo(
-          request,
-          session.requests.map((open) => open.request),
-        ),
+      alike: () => alikeTo(request, openRequests()),
       respondAll: (answered) => void answerAll(id, answered),
       waits: () => session.queue.length > 0,
       readNow: () => void readNow(id),
@@ -435,15 +433,14 @@ export function createDesk({ t, session, sender, createPanel, chooseMode, focus,
     answering.delete(id);
   };
 
-  const ask = async (id: string, text: string) => {
-    const reply = await session.send({ type: "inquire", requestId: id, text, ...sender });
+  const refused = (id: string, reply: CommandReply) => {
     if (!reply.ok && panel?.requestId === id) panel.refused(errorText(reply, t));
   };
-
+  const ask = async (id: string, text: string) =>
+    refused(id, await session.send({ type: "inquire", requestId: id, text, ...sender }));
   const readNow = async (id: string) => {
     answering.add(id);
-    const reply = await session.send({ type: "interrupt", session: session.id, to: "now", ...sender });
-    if (!reply.ok && panel?.requestId === id) panel.refused(errorText(reply, t));
+    refused(id, await session.send({ type: "interrupt", session: session.id, to: "now", ...sender }));
     answering.delete(id);
   };
 
@@ -451,8 +448,7 @@ export function createDesk({ t, session, sender, createPanel, chooseMode, focus,
   const answerAll = async (id: string, { requestIds, answer: given }: AnswerAll) => {
     for (const requestId of requestIds) answering.add(requestId);
     const reply = await session.send({ type: "respondAll", requestIds, answer: given, ...sender });
-    const failed = reply.ok ? reply.results.find((each) => !each.ok && !each.resolution) : reply;
-    if (failed && !failed.ok && panel?.requestId === id) panel.refused(errorText(failed, t));
+    refused(id, failureOf(reply));
     for (const requestId of requestIds) answering.delete(requestId);
   };
 

@@ -74,3 +74,31 @@ export function createGuard(now: () => number, typedAt: () => number = () => -In
     },
   };
 }
+
+/** A key and the bytes it came as. */
+export type Pressed = { key: Key; data: string };
+
+/** A letter that is a key once silence has followed it. `later` calls back, and returns how to call that off. */
+export function createHeld(
+  now: () => number,
+  later: (act: () => void, ms: number) => () => void,
+  act: (pressed: Pressed) => void,
+) {
+  let held: (Pressed & { at: number; callOff(): void }) | undefined;
+  const take = (): Pressed | undefined => {
+    const taken = held;
+    taken?.callOff();
+    held = undefined;
+    return taken;
+  };
+  const settle = () => {
+    if (!held || now() - held.at < LETTER_MS) return;
+    const pressed = take();
+    if (pressed) act(pressed);
+  };
+  return {
+    hold: (pressed: Pressed) => void (held = { ...pressed, at: now(), callOff: later(settle, LETTER_MS) }),
+    settle,
+    take,
+  };
+}
