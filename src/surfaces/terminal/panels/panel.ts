@@ -367,6 +367,13 @@ function failureOf(reply: CommandReply<"respondAll">): CommandReply {
   return failed && !failed.ok ? failed : { ok: true };
 }
 
+function alikeIn({ requests }: Pick<FollowedSession, "requests">, request: OpenRequest["request"]) {
+  return alikeTo(
+    request,
+    requests.map((open) => open.request),
+  );
+}
+
 /** A request waits for others once this person has approved it. */
 function isSigned({ approvals = [] }: OpenRequest, by: string): boolean {
   return approvals.some((approval) => approval.by === by);
@@ -401,15 +408,13 @@ export function createDesk({ t, session, sender, createPanel, chooseMode, focus,
     focus(panel);
   };
 
-  const openRequests = () => session.requests.map((open) => open.request);
   const show = (pending: OpenRequest, queue: PanelOptions["queue"]): Panel => {
-    const { request } = pending;
-    const { id } = request;
+    const { id } = pending.request;
     return createPanel({
       pending,
       queue,
       respond: (response, mode) => void answer(id, response, mode),
-      alike: () => alikeTo(request, openRequests()),
+      alike: () => alikeIn(session, pending.request),
       respondAll: (answered) => void answerAll(id, answered),
       waits: () => session.queue.length > 0,
       readNow: () => void readNow(id),
