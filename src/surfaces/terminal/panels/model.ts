@@ -31,7 +31,7 @@ export type Step<S> = {
 export type Body = { lines: string[]; must?: number };
 
 /**
- * What the person has seen: everything that must be read (`seenEnd`), without having to scroll (`whole`), or all but so many rows. `twoKeys`:
+ * The person has seen everything that must be read (`seenEnd`), without having to scroll (`whole`), or all but so many rows. `twoKeys`:
  * they want no answer from one key.
  */
 export type Seen = { seenEnd: boolean; whole: boolean; left: number; twoKeys: boolean };

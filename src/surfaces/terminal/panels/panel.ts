@@ -361,7 +361,7 @@ type DeskParts = {
 };
 
 /** Of several answers the first that failed, while its request is open. */
-function failureOf(reply: CommandReply<"respondAll">): CommandReply {
+function firstFailure(reply: CommandReply<"respondAll">): CommandReply {
   if (!reply.ok) return reply;
   const failed = reply.results.find((each) => !each.ok && !each.resolution);
   return failed && !failed.ok ? failed : { ok: true };
@@ -453,7 +453,7 @@ export function createDesk({ t, session, sender, createPanel, chooseMode, focus,
   const answerAll = async (id: string, { requestIds, answer: given }: AnswerAll) => {
     for (const requestId of requestIds) answering.add(requestId);
     const reply = await session.send({ type: "respondAll", requestIds, answer: given, ...sender });
-    refused(id, failureOf(reply));
+    refused(id, firstFailure(reply));
     for (const requestId of requestIds) answering.delete(requestId);
   };
 

@@ -147,7 +147,7 @@ function armed(state: State, note: string): Step<State> {
   return { state: { ...state, note } };
 }
 
-/** One key may allow it: nothing is dangerous, hard, edited, for two people or to be signed, and all of it is on the screen. */
+/** A single key may allow it: nothing is dangerous, hard, edited, for two people or to be signed, and all of it is on the screen. */
 function isPlain({ asked, seen }: Context, state: State): boolean {
   const { hard, consent, signed } = asked;
   const careful = hard || signed === true || consent !== undefined || dangersOf(asked).length > 0;
