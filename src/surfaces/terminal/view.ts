@@ -3,7 +3,6 @@ import { oneLine } from "../../base/visible.ts";
 import { agentOf, type Output } from "../../protocol/facts/call.ts";
 import type { Call } from "../../protocol/facts/message.ts";
 import type { Standing } from "../../protocol/host/receipt.ts";
-import type { Resolution } from "../../protocol/facts/request.ts";
 import type { Sender } from "../../protocol/sender.ts";
 import { changeLine } from "../../texts/shared/resolution.ts";
 import type { Texts } from "../../texts/shared/texts.ts";
@@ -84,8 +83,6 @@ function bodyOf({ item, from, upTo }: Entry, view: View): string[] {
         ...(item.note === undefined ? [] : own(theme.dim(item.note), width, 2)),
       ];
     default: {
-      // The foot of the screen shows the mode that this person chose.
-      if (item.type === "mode" && item.by === me.by && item.surface === me.surface) return [];
       const note = noteOf(item, t, me);
       return note ? noteRows(note, view) : [];
     }
@@ -125,19 +122,9 @@ function answerRows(item: CallItem, { theme, t, me, width }: View): string[] {
   return endsOf(item, t, me).flatMap((end) => own(theme.dim(end), width, 2));
 }
 
-/** How its requests ended. Cancelled ones went with their turn, whose end is told, and a plain yes or no of this person is seen at the call. */
+/** How its requests ended. Cancelled ones went with their turn, whose end is told. */
 function endsOf({ asked }: CallItem, t: Texts, me: Sender): string[] {
-  return asked.flatMap((each) =>
-    !each.resolution || each.resolution.outcome === "cancelled" || isPlainAnswer(each.resolution, me)
-      ? []
-      : (endLine(each, t, me) ?? []),
-  );
-}
-
-function isPlainAnswer(resolution: Resolution, { by, surface }: Sender): boolean {
-  if (resolution.outcome !== "answered" || resolution.by !== by || resolution.surface !== surface) return false;
-  const { type, requestId: _, ...more } = resolution.response;
-  return (type === "granted" || type === "denied") && Object.keys(more).length === 0;
+  return asked.flatMap((each) => (each.resolution?.outcome === "cancelled" ? [] : (endLine(each, t, me) ?? [])));
 }
 
 function saidRows(text: string, { theme, tt, width, unfolded }: View): string[] {

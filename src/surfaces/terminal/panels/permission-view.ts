@@ -166,6 +166,7 @@ export function permissionChoices(
       const written = permissionDraft(request, state);
       const rows = keysOf(offeredChoices(request, state), request).map(({ choice, digit, letter }): Row => {
         const locked = allows(choice) && !seenEnd;
+        const text = written[choice === "no" ? "reason" : choice];
         const label =
           choice === "together"
             ? wording.together(state.alike.length)
@@ -173,7 +174,7 @@ export function permissionChoices(
         return {
           sign: letter === "" ? `${digit}` : `${digit} ${letter}`,
           label: locked ? wording.lockedChoice(label) : label,
-          more: writtenFor(choice, written, draw),
+          more: text === undefined ? undefined : clipped(`✎ ${oneLine(text)}`, draw.width - 6),
           paint: locked ? theme.dim : plain,
         };
       });
@@ -227,15 +228,6 @@ export function permissionChoices(
     default:
       return state.stage satisfies never;
   }
-}
-
-function writtenFor(
-  choice: PanelChoice,
-  written: ReturnType<typeof permissionDraft>,
-  { width }: Draw,
-): string | undefined {
-  const text = written[choice === "no" ? "reason" : choice];
-  return text === undefined ? undefined : clipped(`✎ ${oneLine(text)}`, width - 6);
 }
 
 const plain = (text: string) => text;

@@ -133,18 +133,14 @@ function byLetter(context: Context, state: State, choice: PanelChoice): Step<Sta
   const { asked, seen, wording } = context;
   switch (choice) {
     case "once":
-      return isPlain(context, state) ? choose(context, state, choice) : armed(state, seen.seenEnd ? wording.armed : "");
+    case "acceptEdits":
+      if (choice === "once" && isPlain(context, state)) return choose(context, state, choice);
+      return { state: { ...state, note: seen.seenEnd ? wording.armed : "" } };
     case "no":
       return { state: { ...state, stage: "reason" } };
-    case "acceptEdits":
-      return armed(state, wording.armed);
     default:
       return choose({ asked, seen: { ...seen, seenEnd: true }, wording, t: context.t }, state, choice); // it opens its stage
   }
-}
-
-function armed(state: State, note: string): Step<State> {
-  return { state: { ...state, note } };
 }
 
 /** A single key may allow it: nothing is dangerous, hard, edited, for two people or to be signed, and all of it is on the screen. */

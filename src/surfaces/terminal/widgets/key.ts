@@ -92,9 +92,7 @@ export function createHeld(
     return taken;
   };
   const settle = () => {
-    if (!held || now() - held.at < LETTER_MS) return;
-    const pressed = take();
-    if (pressed) act(pressed);
+    if (held && now() - held.at >= LETTER_MS) act(take()!);
   };
   return {
     hold: (pressed: Pressed) => void (held = { ...pressed, at: now(), callOff: later(settle, LETTER_MS) }),
