@@ -2,7 +2,7 @@ import { oneLine, visible } from "../../../base/visible.ts";
 import type { PermissionRequest } from "../../../protocol/facts/request.ts";
 import { PLAN_TOOL } from "../../../protocol/mode.ts";
 import { ruleInTheWay } from "../../../view/request/answering.ts";
-import { allows, chosenRules, keysOf, textField, type PanelChoice } from "../../../view/request/choices.ts";
+import { allows, chosenRules, keysOf, textField } from "../../../view/request/choices.ts";
 import type { Block, Description } from "../../../view/request/describe.ts";
 import { destinationName, originLines } from "../../../view/request/origin.ts";
 import type { RuleGrant } from "../../../protocol/facts/answer.ts";
