@@ -2,7 +2,14 @@ import type { RuleDestination } from "../../../protocol/decision.ts";
 import type { Draft, PermissionRequest } from "../../../protocol/facts/request.ts";
 import { PLAN_TOOL } from "../../../protocol/mode.ts";
 import { narrowerRule, ruleInTheWay, rulesFor } from "../../../view/request/answering.ts";
-import { editable, mayAcceptEdits, mayComment, mayEdit, placesFor, type PanelChoice } from "../../../view/request/choices.ts";
+import {
+  editable,
+  mayAcceptEdits,
+  mayComment,
+  mayEdit,
+  placesFor,
+  type PanelChoice,
+} from "../../../view/request/choices.ts";
 import { dangersOf } from "../../../view/request/danger.ts";
 import { neededOf, type Offer } from "../../../view/request/describe.ts";
 import { createField, isBlank, type Field } from "../widgets/field.ts";
