@@ -4,7 +4,6 @@ import { constants, accessSync, mkdirSync, symlinkSync, writeFileSync } from "no
 import { basename, dirname, join } from "node:path";
 import { test } from "node:test";
 import { isInside, planMounts, type Place, trustedPath } from "../../src/confine/plan.ts";
-import { seatbeltProfile } from "../../src/confine/seatbelt.ts";
 import { fixedPaths, surveyOf } from "../../src/confine/survey.ts";
 import { confinedPlace } from "../support/confine.ts";
 
@@ -199,35 +198,3 @@ test(
     );
   },
 );
-
-test("the profile for macOS, which nobody has run yet, names what is writable, then what is not", () => {
-  const profile = seatbeltProfile(
-    {
-      ...{
-        roots: ['/w/a "b'],
-        home: "/Users/me",
-        sageHome: "/Users/me/.sage",
-        privateHome: "/p/home",
-        privateTmp: "/p/tmp",
-      },
-      ...{
-        path: "",
-        readable: [],
-        writable: ["/data"],
-        guarded: ['/w/a "b/AGENTS.md'],
-        hidden: [],
-        sockets: [],
-        kept: [],
-      },
-      repository: "read",
-    },
-    3128,
-  ).split("\n");
-  const at = (line: string) => profile.findIndex((one) => one.includes(line));
-  assert.equal(profile[1], "(deny default)");
-  assert.ok(at('(allow file-write* (subpath "/w/a \\"b") (subpath "/data")') > 0);
-  assert.ok(at('(deny file-write* (subpath "/w/a \\"b/AGENTS.md"))') > at("(allow file-write*"));
-  assert.ok(at('(deny file-write* (subpath "/w/a \\"b/.git"))') > at("(allow file-write*"));
-  assert.ok(at('(deny file-read* file-write* (subpath "/Users/me/.sage"))') > 0);
-  assert.equal(profile.at(-1), '(allow network-outbound (remote ip "localhost:3128"))');
-});
