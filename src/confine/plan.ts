@@ -275,7 +275,7 @@ const kernelFolders = ["sys", "bus", "fs", "irq", "sysrq-trigger"].map((name) =>
 const kernelSecrets = ["kmsg", "keys", "timer_list", "kcore", "mtrr"].map((name) => `/proc/${name}`);
 
 /** Folders below the home folder that hold programs and no secrets. Never `.cargo` or `.m2` whole: they hold credentials. */
-export const toolFolders = (
+const toolFolders = (
   ".nvm .volta .fnm .asdf .pyenv .rbenv .rustup .cargo/bin .deno/bin .bun/bin .sdkman/candidates .local/bin .local/lib " +
   ".local/share/fnm .local/share/mise .local/share/uv .local/share/pnpm go/bin go/pkg/mod .gitconfig .config/git"
 ).split(" ");
