@@ -161,7 +161,7 @@ suite("on a screen that Sage draws, in tmux", { skip: noTmux }, () => {
     const closed = term.another();
     closed.sage(`--model ${model} "go on"`);
     await closed.until("Permission needed");
-    await closed.letter("n");
+    await closed.answer("Tab", "4", "Enter");
     closed.type("not on 主干");
     await closed.until("not on 主干");
     const pid = term.pid();
@@ -170,7 +170,7 @@ suite("on a screen that Sage draws, in tmux", { skip: noTmux }, () => {
     assert.equal((await machine.pending()).length, 1);
     term.sage("--continue");
     await term.until("not on 主干");
-    await term.letter("n");
+    await term.answer("4", "Enter");
     term.type("!");
     term.press("Enter");
     await term.until("End.");

@@ -26,7 +26,7 @@ test("a drawn screen: a thawed owner says at once that its session was taken, an
   const { first, second } = await taken(here, { SAGE_PLAIN: "" }, "Run this command?");
   await first.until(/taken over by another process/);
   first.type("1");
-  await first.until("❯ 1 y Allow once");
+  await first.until("❯ 1 Allow once");
   first.type("\r");
   await second.until("All done.");
   await first.until("All done.");

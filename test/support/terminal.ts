@@ -60,11 +60,6 @@ export async function sageOnScreen(script: TestConfig["script"], given: Given & 
       await new Promise((resolve) => setTimeout(resolve, 400));
       for (const key of keys) screen.press(key);
     },
-    /** At a panel: a letter that is a key, for silence follows it. */
-    async letter(letter: string) {
-      await this.answer(letter);
-      await new Promise((resolve) => setTimeout(resolve, 500));
-    },
     async [Symbol.asyncDispose]() {
       leaving.abort();
       await surface.done;

@@ -52,11 +52,6 @@ export function tmux(machine: Machine, { cols = 100, rows = 40 } = {}) {
         await new Promise((resolve) => setTimeout(resolve, 500));
         for (const key of keys) run("send-keys", ...target(window), key);
       },
-      /** At a panel: a letter that is a key, for silence follows it. */
-      async letter(letter: string) {
-        await this.answer(letter);
-        await new Promise((resolve) => setTimeout(resolve, 600));
-      },
       /** Types a command for the shell. */
       shell: (command: string) => void run("send-keys", ...target(window), "-l", `${command}\n`),
       /** Starts Sage from the shell, in the foreground. */

@@ -94,12 +94,13 @@ suite("what may run is seen for what it is", () => {
       "The agent says (not verified):",
       `  │ ${description.slice(0, 300)}`,
       "  … 410 more characters",
+      "Waits until somebody answers.",
     ]);
   });
 
   test("an edit is shown as the hunk it makes, a file that cannot be shown says so, anything else is JSON", () => {
     const body = (tool: string, input: ToolInput, more: Partial<PermissionRequest> = {}) =>
-      requestLines(permission(tool, input, more), style()).slice(2, -2);
+      requestLines(permission(tool, input, more), style()).slice(2, -3);
     const edit = { file_path: "a.ts", old_string: "one\ntwo", new_string: "three", replace_all: true };
     const preview: Preview = {
       path: "/w/a.ts",
@@ -179,7 +180,7 @@ suite("what may run is seen for what it is", () => {
       } as const,
       { ...rule, rule: "Bash(git\u00a0push)" },
     ];
-    assert.deepEqual(choices(permission("Bash", { command: "npm test" }, { suggestions })).slice(2, 8), [
+    assert.deepEqual(choices(permission("Bash", { command: "npm test" }, { suggestions })).slice(1, 7), [
       "  a  Always allow in this session (rule 1)",
       "  1  │ Bash(npm test:*)",
       "     │ also with any arguments",

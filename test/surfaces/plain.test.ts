@@ -8,8 +8,7 @@ import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
 import { suite, test } from "node:test";
 import { attachPlain } from "../../src/surfaces/plain/index.ts";
-import { createDesk } from "../../src/surfaces/terminal/panels/desk.ts";
-import type { Panel } from "../../src/surfaces/terminal/panels/panel.ts";
+import { createDesk, type Panel } from "../../src/surfaces/terminal/panels/panel.ts";
 import { sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 import { createPaint } from "../../src/view/lines/paint.ts";
@@ -239,12 +238,7 @@ suite("a reason is told in the reader's language", () => {
     const request = questions(colour);
     const desk = createDesk({
       t: texts("zh"),
-      session: {
-        id: "s",
-        queue: [],
-        requests: [{ request, inquiries: [] }],
-        send: () => Promise.resolve(refusalOf(problem) as never),
-      },
+      session: { requests: [{ request, inquiries: [] }], send: () => Promise.resolve(refusalOf(problem) as never) },
       sender: { by: "lin", surface: "tui" },
       chooseMode() {},
       createPanel({ respond }) {

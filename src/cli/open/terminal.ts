@@ -69,7 +69,7 @@ function optionsOf(seat: HostClient, look: SessionScreen) {
   );
   const { env } = process;
   const edit = personEditor(env);
-  const { notify, theme, editor, twoKeys, statusLine } = here?.config.settings ?? settings;
+  const { notify, theme, editor, statusLine } = here?.config.settings ?? settings;
   const command = notify?.command;
   return {
     by,
@@ -88,7 +88,6 @@ function optionsOf(seat: HostClient, look: SessionScreen) {
     window: look.window,
     ...(theme !== undefined && { theme }),
     ...(editor !== undefined && { editor }),
-    ...(twoKeys !== undefined && { twoKeys }),
     ...(statusLine && { statusLine: customStatusLine(statusLine.command, { cwd, env }) }),
     ...(edit && { edit }),
     ...(command !== undefined && { notify: personNotifier(command, env) }),

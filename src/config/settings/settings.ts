@@ -228,10 +228,6 @@ const userSchema = z.strictObject({
     .enum(["auto", "light", "dark"])
     .optional()
     .describe("Colours for a light or a dark terminal; auto (the default) asks the terminal"),
-  twoKeys: z
-    .boolean()
-    .optional()
-    .describe("y points at the yes of a request and Enter gives it, also where y alone would do"),
   editor: z.enum(["default", "vim"]).optional().describe("Keys of the editor on the screen"),
   statusLine: z
     .strictObject({

@@ -115,12 +115,19 @@ export function readingNow(
   const row = existingSession(store, session);
   if (store.fact(session, key) || runState(row, runner.of(session)) === "idle") return [];
   const at = Date.now();
-  const text = said.data.text.trim().replace(/\s+/g, " ").slice(0, 200);
+  const text = briefly(said.data.text);
   const message = { key: said.key, text };
   const fact = { key, type: "turn.interrupted", at, data: { to: "now", message, by, surface } } as const;
   const frame = { by, surface, at, outcome: "cancelled", reason: reason("read-now", { by, text }) } as const;
   const ended = store.pending(session).filter((request) => !isSpendingLimit(request));
   return [{ session, fact }, ...ended.map((request) => endOf(request, { requestId: request.id, ...frame }))];
+}
+
+const BRIEF = 200;
+
+function briefly(text: string): string {
+  const line = text.trim().replace(/\s+/g, " ");
+  return line.length > BRIEF ? `${line.slice(0, BRIEF)}…` : line;
 }
 
 function isSpendingLimit(request: InputRequest): boolean {

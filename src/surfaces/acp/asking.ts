@@ -183,6 +183,6 @@ function askText(request: InputRequest, { t }: Words): string {
     ...(why === undefined ? [] : [t.because(why)]),
     ...(t.source[request.source] === "" ? [] : [t.source[request.source]]),
     ...(request.agent.length > 0 ? [t.agent(request.agent)] : []),
-    ...silenceLines(request, t),
+    ...(request.deadline ? silenceLines(request, t) : []),
   ].join("\n");
 }

@@ -199,17 +199,17 @@ function choiceLines(request: PermissionRequest, style: Style, alike: number): s
   const isPlan = request.tool === PLAN_TOOL;
   return [
     key("y", isPlan ? t.planYes : t.once),
-    key("n", t.no),
     ...(isPlan ? [key("a", t.planAccept)] : []),
     ...(rules.length > 0 ? [key("a", t.always(neededOf(rulesFor(request)).length)), ...rules] : []),
-    ...(mayEdit(request) ? [key("e", t.edit)] : []),
-    key("?", t.inquiryKey),
     ...(inTheWay ? [key("u", t.unask(oneLine(inTheWay.rule), destinationName(inTheWay.destination, request, t)))] : []),
     ...(request.mayLeave ? [key("o", t.runOutside)] : []),
+    key("n", t.no),
     key("r", isPlan ? t.planChange : t.noBecause),
+    ...(mayEdit(request) ? [key("e", t.edit)] : []),
     ...(mayComment(request) ? [key("c", t.yesAnd)] : []),
     key("s", t.stop),
     ...(alike > 1 ? [key("t", t.together(alike))] : []),
+    key("?", t.inquiryKey),
   ];
 }
 

@@ -61,12 +61,8 @@ export function begin(request: InputRequest, draft: Draft | undefined): Dialog {
   }
 }
 
-/** The digits of a panel mean the same on lines. */
-const letters: Readonly<Record<string, string>> = { 1: "y", 2: "n", 3: "a", 4: "e", 5: "?" };
-
 export function hear(request: InputRequest, dialog: Dialog, line: string, t: Texts): Step {
-  const trimmed = line.trim();
-  const typed = (dialog.at === "choices" && letters[keyOf(trimmed)]) || trimmed;
+  const typed = line.trim();
   const frame = { requestId: request.id };
   const back: Step = { type: "next", dialog: { at: "choices" } };
   const inquiry = asksBack.has(dialog.at) ? /^[?？](.*)$/su.exec(typed)?.[1]?.trim() : undefined;
@@ -137,8 +133,6 @@ function choose(request: PermissionRequest, typed: string, t: Texts): Step {
   const isPlan = request.tool === PLAN_TOOL;
   if (isPlan && keyOf(typed) === "a")
     return { type: "respond", response: { type: "granted", ...frame, mode: "acceptEdits" } };
-  const because = /^n\s+(.+)$/isu.exec(typed)?.[1];
-  if (because !== undefined) return { type: "respond", response: { type: "denied", ...frame, reason: because } };
   const always = readAlways(request, typed, t);
   if (typeof always === "string") return { type: "again", message: always };
   if (Array.isArray(always)) return { type: "respond", response: { type: "granted", ...frame, rules: always } };

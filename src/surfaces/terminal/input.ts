@@ -113,8 +113,6 @@ export type State = {
   armed: boolean;
   /** When a panel was closed because somebody else had answered it. */
   takenAt: number;
-  /** When text was typed in the editor last. */
-  typedAt: number;
   /** Output and thoughts are shown whole. */
   unfolded: boolean;
   end: Pick<TerminalEnd, "why" | "session"> & Partial<Pick<TerminalEnd, "last">>;
@@ -123,8 +121,7 @@ export type State = {
 export type Event =
   | { type: "stop"; key: "interrupt" | "escape"; stop: Stop; at: number }
   | { type: "stopped" }
-  /** `text`: it was typed in the editor. */
-  | { type: "key"; at: number; text: boolean }
+  | { type: "key" }
   /** A panel was answered elsewhere. */
   | { type: "taken"; at: number }
   /** A key that was on its way to that panel. */
@@ -139,7 +136,6 @@ export const arrived: State = {
   interruptedAt: -Infinity,
   armed: false,
   takenAt: -Infinity,
-  typedAt: -Infinity,
   unfolded: false,
   end: { why: "ended" },
 };
@@ -162,12 +158,7 @@ export function next(state: State, event: Event): State {
     case "stopped":
       return { ...state, hint: "none", cancelling: false };
     case "key":
-      return {
-        ...state,
-        typedAt: event.text ? event.at : state.typedAt,
-        armed: false,
-        hint: state.cancelling ? state.hint : "none",
-      };
+      return { ...state, armed: false, hint: state.cancelling ? state.hint : "none" };
     case "taken":
       // Unless the person cancelled it: then they know.
       return isRecent(state, event.at) ? state : { ...state, takenAt: event.at };

@@ -8,7 +8,6 @@ import { isKeyRelease, isKeyRepeat } from "./draw/tui.ts";
 import { isSecond, isSwallowed, readKey, stopIn, type Key, type Situation } from "./input.ts";
 import type { ReadsItem } from "./screen/scroll.ts";
 import type { Parts } from "./session.ts";
-import { readKey as readText } from "./widgets/key.ts";
 import { fetchedSource, fileSource, textSource, type Source } from "./widgets/source.ts";
 
 /** Keys that mean the same whatever has the keyboard. */
@@ -76,8 +75,7 @@ export function createKeys(parts: Parts): Keys {
         to({ type: "swallowed", at: now() });
         return { consume: true };
       }
-      const text = desk.panel() === undefined && readText(data)?.text !== undefined;
-      if (key !== "interrupt") to({ type: "key", at: now(), text });
+      if (key !== "interrupt") to({ type: "key" });
       if (!key || !takes(parts, key)) return undefined;
       if (!isKeyRepeat(data)) act(parts, key, stopWith);
       redraw();

@@ -16,8 +16,7 @@ import { setCapabilityOverrides, type Terminal as Device } from "./draw/tui.ts";
 import { createWriting, type Writing } from "./editor.ts";
 import { arrived, next, type Event, type State } from "./input.ts";
 import type { Keys } from "./keys.ts";
-import { createDesk, type Desk } from "./panels/desk.ts";
-import { type PanelOptions, createPanel } from "./panels/panel.ts";
+import { type PanelOptions, createDesk, createPanel, type Desk } from "./panels/panel.ts";
 import { notification, title } from "./screen/notify.ts";
 import type { TerminalEnd, TerminalOptions } from "./screen/options.ts";
 import { createPickers, type Pickers } from "./screen/picker.ts";
@@ -221,10 +220,7 @@ function deskOf(early: Setting & Machine & Pick<Parts, "session" | "redraw">, pa
         redraw,
         tryRules: createPreviews(session, own.pending.request.id),
         rows: () => Math.max(6, device.rows - 3),
-        early: (data, { burst }) =>
-          void ((burst || parts().writing.text() !== "") && parts().writing.handleInput(data)),
-        typedAt: () => parts().state().typedAt,
-        twoKeys: options.twoKeys,
+        early: (data) => void (parts().writing.text() === "" || parts().writing.handleInput(data)),
       }),
     chooseMode: (mode) => parts().talk.chooseMode(mode),
     focus: () => focus(parts()),

@@ -278,6 +278,7 @@ export const en = {
   modelChosen: (model: string, who: string) => `Model changed ${who}: ${model} from the next turn.`,
   unknownEnd: (why: string) => `Cut off: ${why}`,
   queuedMessage: (text: string) => `Waits for the next step: ${text}`,
+  queuedBefore: (n: number) => `${plural(n, "message")} before these`,
   interruptedToRead: (who: string) => `Interrupted ${who} to read a message.`,
   interrupted: (who: string) => `Interrupted ${who}. Say what to do instead, or /resume.`,
   still: (what: string, time: string) => `  … ${what} (${time})`,

@@ -239,6 +239,7 @@ export const zh: Texts = {
   modeChosen: (mode, who) => `${who}更换了模式：${mode}。`,
   modelChosen: (model, who) => `${who}更换了模型：下一轮起使用 ${model}。`,
   queuedMessage: (text) => `等待下一步读取：${text}`,
+  queuedBefore: (n) => `在此之前还有 ${n} 条消息`,
   interruptedToRead: (who) => `${who}已中断，先读消息。`,
   interrupted: (who) => `${who}已中断。请说明接下来做什么，或用 /resume 继续。`,
   still: (what, time) => `  … ${what}（${time}）`,

@@ -23,39 +23,8 @@ export type Choice =
   | "stop"
   | "together";
 
-/** In a panel a reason goes with every no; the person may ask about the request, or have a message of theirs read first. */
-export type PanelChoice = Exclude<Choice, "reason"> | "ask" | "now";
-
-/** Keys of the first five choices, the same wherever a permission is answered; a choice that is not offered leaves its digit unused. */
-const keys: readonly (readonly [letter: string, choice: PanelChoice])[] = [
-  ["y", "once"],
-  ["n", "no"],
-  ["a", "always"],
-  ["e", "edit"],
-  ["?", "ask"],
-];
-
-/** The letter and the digit of each of these choices. A plan has no rule to keep: its `a` is the yes that accepts edits. */
-export function keysOf(
-  choices: readonly PanelChoice[],
-  { tool }: Pick<PermissionRequest, "tool">,
-): { choice: PanelChoice; digit: number; letter: string }[] {
-  let last = keys.length;
-  return choices.map((choice) => {
-    const meant = tool === PLAN_TOOL && choice === "acceptEdits" ? "always" : choice;
-    const at = keys.findIndex(([, known]) => known === meant);
-    return { choice, digit: at < 0 ? ++last : at + 1, letter: keys[at]?.[0] ?? "" };
-  });
-}
-
-/** `y` for "Ｙ" too; empty for anything that is no key of a choice. */
-export function letterOf(text: string): string {
-  const letter = text.normalize("NFKC").toLowerCase();
-  return keys.some(([known]) => known === letter) ? letter : "";
-}
-
 /** These let the call run, so all of it must have been on the screen. */
-export function allows(choice: PanelChoice | Choice): boolean {
+export function allows(choice: Choice): boolean {
   return (
     choice === "once" ||
     choice === "acceptEdits" ||

@@ -123,7 +123,7 @@ const terminal: Surface = {
     const pick = async (label: string) => {
       await sees(/Enter confirm|Tab/);
       await calm();
-      const number = new RegExp(`(\\d) (?:[ynae?] )?${label}`);
+      const number = new RegExp(`(\\d) +${label}`);
       if (!number.test(await seen())) screen.press(keys.tab);
       screen.press((await sees(number))[1]!);
       screen.press(keys.enter);

@@ -83,9 +83,6 @@ type Options = {
   at?: number;
   inquiry?: () => Inquired | undefined;
   tryRules?: NonNullable<PanelOptions["tryRules"]>;
-  twoKeys?: boolean;
-  waits?: boolean;
-  typedAt?: () => number;
   /** Nobody waited for the panel to take keys. */ unarmed?: boolean;
 };
 
@@ -99,20 +96,6 @@ export function opened(request: InputRequest, options: Options = {}) {
   const inquiries: string[] = [];
   const early: string[] = [];
   let collapsed = 0;
-  let readNow = 0;
-  const timers: { at: number; act(): void }[] = [];
-  /** Time passes, and what is due happens at its moment. */
-  const pass = (ms: number) => {
-    const until = now + ms;
-    for (;;) {
-      const next = timers.filter(({ at }) => at <= until).toSorted((a, b) => a.at - b.at)[0];
-      if (!next) break;
-      timers.splice(timers.indexOf(next), 1);
-      now = Math.max(now, next.at);
-      next.act();
-    }
-    now = until;
-  };
   const panel: Panel = createPanel({
     pending: { request, ...(draft && { draft }) },
     queue,
@@ -128,15 +111,6 @@ export function opened(request: InputRequest, options: Options = {}) {
     redraw: () => {},
     tryRules: options.tryRules,
     early: (data) => early.push(data),
-    twoKeys: options.twoKeys,
-    waits: () => options.waits ?? false,
-    readNow: () => readNow++,
-    later(act, ms) {
-      const timer = { at: now + ms, act };
-      timers.push(timer);
-      return () => void (timers.includes(timer) && timers.splice(timers.indexOf(timer), 1));
-    },
-    ...(options.typedAt && { typedAt: options.typedAt }),
   });
   panel.focused = true;
   const lines = (width = 80) => panel.render(width);
@@ -159,21 +133,13 @@ export function opened(request: InputRequest, options: Options = {}) {
       for (const key of pressed) {
         panel.handleInput(key);
         lines();
-        pass(50);
+        now += 50;
       }
     },
     type(written: string) {
       this.press(...written);
     },
-    wait: pass,
-    readNow: () => readNow,
-    now: () => now,
-    /** A letter, and the silence after it that makes it a key. */
-    letter(key: string) {
-      this.press(key);
-      pass(400);
-      lines();
-    },
+    wait: (ms: number) => void (now += ms),
     resize: (to: number) => void (rows = to),
     only(): InputResponse | undefined {
       return responses.length === 1 ? responses[0] : undefined;

@@ -26,110 +26,14 @@ import {
 /** As tmux sends it. */
 const tmuxEnd = "\x1b[4~";
 
-suite("letters of a permission", () => {
-  const granted = { type: "granted", requestId };
-
-  test("y alone allows where nothing is at stake; n, a, e and ? open their stage", () => {
-    const after = (...letters: string[]) => {
-      const asked = opened(push());
-      for (const letter of letters) asked.letter(letter);
-      return asked;
-    };
-    assert.deepEqual(after("y").only(), granted);
-    assert.deepEqual(after("Ｙ").only(), granted, "of a Chinese keyboard");
-    const no = after("n");
-    assert.match(no.seen(), /Tell the agent why; Enter refuses/);
-    no.press(enter);
-    assert.deepEqual(no.only(), { type: "denied", requestId });
-    const because = after("n");
-    because.type("not on main");
-    because.press(enter);
-    assert.deepEqual(because.only(), { type: "denied", requestId, reason: "not on main" });
-    assert.match(after("a").seen(), /❯ ✓ Always allow with this rule/);
-    assert.match(after("e").seen(), /Edit the command; Enter runs it/);
-    assert.match(after("?").seen(), /Ask about it; the request stays open/);
-    for (const letter of ["a", "e", "?", "n"]) assert.deepEqual(after(letter).responses, [], letter);
-  });
-
-  test("the same digit means the same everywhere, and one that is not offered does nothing", () => {
-    const signs = (asked: ReturnType<typeof opened>) =>
-      asked
-        .seen()
-        .match(/^[ ❯]{2}\d.*$/gm)
-        ?.map((row) => row.slice(2));
-    const fixed = ["1 y Allow once", "2 n No, and say why"];
-    assert.deepEqual(signs(opened(push())), [...fixed, "3 a Always allow…", "4 e Edit first", "5 ? Ask about it"]);
-    const edit = permission("Edit", { file_path: "a", old_string: "b", new_string: "c" });
-    assert.deepEqual(signs(opened(edit))?.slice(0, 2), fixed);
-    assert.match(signs(opened(edit))?.at(-1) ?? "", /^6 Allow, and accept edits/);
-    const hard = opened(push({ hard: true }));
-    assert.deepEqual(signs(hard), [...fixed, "4 e Edit first", "5 ? Ask about it"]);
-    hard.press("3", enter);
-    assert.deepEqual(hard.only(), { type: "denied", requestId }, "still at no, where it began");
-    const plan = opened(permission("ExitPlanMode", { plan: "1. a" }));
-    assert.deepEqual(signs(plan)?.slice(0, 3), [
-      "1 y Approve",
-      "2 n No, change the plan…",
-      "3 a Approve and accept edits",
-    ]);
-  });
-
-  test("y points and Enter gives what is hard, dangerous, edited, for two people, to be signed, or wanted with two keys", () => {
-    const rows: [string, ReturnType<typeof opened>][] = [
-      ["hard", opened(push({ hard: true }))],
-      ["dangerous", opened(permission("Bash", { command: "rm -rf dist" }))],
-      ["edited", opened(push(), { draft: { edit: "git push --force" } })],
-      ["two people", opened(push({ consent: { approvals: 2 } }))],
-      ["signed", opened(push({ signed: true }))],
-      ["two keys", opened(push(), { twoKeys: true })],
-    ];
-    for (const [name, asked] of rows) {
-      asked.letter("y");
-      assert.deepEqual(asked.responses, [], name);
-      assert.match(asked.seen(), /❯ 1 y Allow once[^]*Press Enter to allow it/, name);
-      asked.press(enter);
-      assert.equal(asked.only()?.type, "granted", name);
-    }
-  });
-
-  test("a burst that begins with a letter goes to the editor whole, and the panel says so", () => {
-    const asked = opened(push());
-    asked.type("yes please");
-    asked.press(enter);
-    assert.deepEqual([asked.responses, asked.early.join("")], [[], "yes please"]);
-    assert.match(asked.seen(), /What you typed is in the message editor/);
-    asked.wait(1_000);
-    asked.letter("y");
-    assert.equal(asked.only()?.type, "granted");
-  });
-
-  test("with a message that waits it can be refused for it", () => {
-    const asked = opened(push(), { waits: true });
-    assert.match(asked.seen(), /6 Refuse and read my message/);
-    asked.press("6", enter);
-    assert.deepEqual([asked.readNow(), asked.responses], [1, []]);
-    assert.doesNotMatch(opened(push()).seen(), /Refuse and read/);
-  });
-
-  test("a plain panel has at most twelve rows", () => {
-    for (const [lang, width] of [
-      ["en", 80],
-      ["zh", 80],
-    ] as const) {
-      const rows = opened(push(), { lang, rows: 24 }).lines(width);
-      assert.ok(rows.length <= 12, `${lang}: ${rows.length}`);
-    }
-  });
-});
-
 suite("a permission", () => {
   test("nothing is chosen at first, and Enter alone does nothing; a risky one opens on no", () => {
     const asked = opened(push());
     asked.press(enter, enter, enter);
     assert.deepEqual(asked.responses, []);
-    assert.match(asked.seen(), /Choose first/);
+    assert.match(asked.seen(), /Choose with/);
     const risky = opened(push({ hard: true, suggestions: [] }));
-    assert.match(risky.seen(), /Careful: only a person can allow this\.[^]*❯ 2 n No, and say why\n/);
+    assert.match(risky.seen(), /Careful: only a person can allow this\.[^]*❯ 2 No\n/);
     risky.press(enter);
     assert.deepEqual(risky.only(), { type: "denied", requestId });
   });
@@ -144,11 +48,12 @@ suite("a permission", () => {
     assert.equal(after("1"), undefined, "a number alone is no decision");
     assert.deepEqual(after("1", enter), { type: "granted", requestId });
     assert.deepEqual(after(down, enter), { type: "granted", requestId });
-    assert.deepEqual(after("2", enter), { type: "denied", requestId });
+    assert.deepEqual(after("3", enter), { type: "denied", requestId });
+    assert.deepEqual(after(tab, "4", enter, "n", "o", enter), { type: "denied", requestId, reason: "no" });
     assert.deepEqual(after(tab, "6", enter, "o", "k", enter), { type: "granted", requestId, comment: "ok" });
     assert.deepEqual(after(tab, "7", enter), { type: "cancelled", requestId });
     assert.deepEqual(after(tab, up, enter), { type: "cancelled", requestId });
-    assert.deepEqual(after("４", enter, "!", enter), {
+    assert.deepEqual(after(tab, "５", enter, "!", enter), {
       type: "granted",
       requestId,
       input: { command: "git push && npm test!" },
@@ -164,11 +69,12 @@ suite("a permission", () => {
     }
   });
 
-  test("no comment, no change: nothing is sent", () => {
+  test("no reason, no comment, no change: nothing is sent", () => {
     const asked = opened(push());
-    asked.press(tab, "6", enter, space, enter);
+    asked.press(tab, "4", enter, enter);
     assert.match(asked.seen(), /Nothing to send/);
-    asked.press("4", enter, enter);
+    asked.press("6", enter, space, enter);
+    asked.press("5", enter, enter);
     assert.match(asked.seen(), /Nothing changed/);
     asked.press(esc);
     assert.equal(asked.collapsed(), 0, "Esc goes back first");
@@ -179,9 +85,9 @@ suite("a permission", () => {
 
   test("half a reason and half an edit are kept with the request, seen at their choices, and answer nothing", () => {
     const asked = opened(push());
-    asked.letter("n");
+    asked.press(tab, "4", enter);
     asked.type("not on 主干");
-    asked.press(esc, "4", enter);
+    asked.press(esc, "5", enter);
     asked.type(" --dry-run");
     asked.press(esc, esc);
     const edit = "git push && npm test --dry-run";
@@ -189,15 +95,14 @@ suite("a permission", () => {
     const again = opened(push(), { draft: { reason: "not on 主干", edit } });
     assert.match(again.seen(), /No, and say why\n\s+✎ not on 主干\n[^]*first\n\s+✎ git push && npm test --dry-run\n/);
     again.press(enter);
-    again.letter("y"); // something else was half written: Enter is needed
     assert.deepEqual(again.responses, []);
-    again.press("4", enter, enter);
+    again.press("5", enter, enter);
     assert.deepEqual(again.only(), { type: "granted", requestId, input: { command: edit } });
   });
 
   test("an input that is no command is edited as JSON, and must stay an object", () => {
     const asked = opened(permission("Fetch", { url: "http://a" }));
-    asked.press("4", enter);
+    asked.press(tab, "5", enter);
     assert.match(asked.seen(), /▏ \{\n\s+▏\s+"url": "http:\/\/a"/);
     asked.type("x");
     asked.press(enter);
@@ -210,7 +115,7 @@ suite("a permission", () => {
   test("a file's new text is edited as text, a hidden character in it is seen, and the rest of the input stays", () => {
     const input = { file_path: "/a", content: "one\ntw\u200bo" };
     const asked = opened(permission("Write", input));
-    asked.press("4", enter);
+    asked.press(tab, "6", enter);
     assert.match(asked.seen(), /Edit the content[^]*▏ one\n\s+▏ tw‹U\+200B›o/);
     asked.press(keys.left, erase, newline, enter);
     assert.deepEqual(asked.only(), { type: "granted", requestId, input: { file_path: "/a", content: "one\ntw\no" } });
@@ -226,7 +131,7 @@ suite("a permission", () => {
         return trial && { trials: [trial], opens: ["other"] };
       },
     });
-    asked.press("3", enter);
+    asked.press("2", enter);
     assert.doesNotMatch(asked.seen(), /Of the last/);
     const call = { id: "s/t0/0/0", session: "s", cwd: "/w", at: 0, tool: "Bash", decision: "asked" } as const;
     const refused = { ...call, input: { command: "git push --force \u001b[31morigin main" } };
@@ -244,7 +149,7 @@ suite("a permission", () => {
 
   test("B6: always shows the exact rules and files; they are chosen, edited, and kept where the person says", () => {
     const asked = opened(push());
-    asked.press("3", enter);
+    asked.press("2", enter);
     assert.match(asked.seen(), /\[x\] Bash\(git push \*\)\n\s+\[ \] Bash\(npm test\)\n\s+exactly this/);
     assert.match(asked.seen(), /‹› Applies to: this session\n❯ ✓ Always allow with this rule\n/);
     asked.press(up, right);
@@ -264,7 +169,7 @@ suite("a permission", () => {
 
   test("B6: a rule is edited before it is kept, and without a rule nothing is allowed", () => {
     const asked = opened(push());
-    asked.press("3", enter, down, space, up, enter);
+    asked.press("2", enter, down, space, up, enter);
     assert.match(asked.seen(), /Choose or write a rule first/);
     assert.deepEqual(asked.responses, []);
     asked.press(down, "e", erase, erase);
@@ -281,17 +186,17 @@ suite("a permission", () => {
 
   test("what is needed together is ticked together; what cannot be kept in a place is not", () => {
     const together = opened(push({ suggestions: offered.map((one) => ({ ...one, together: true as const })) }));
-    together.press("3", enter);
+    together.press("2", enter);
     assert.match(together.seen(), /\[x\] Bash\(git push \*\)[^]*\[x\] Bash\(npm test\)/);
     const asked = opened(push({ suggestions: offered.slice(0, 3) }));
-    asked.press("3", enter, down, down, space, down, down, enter, down, enter);
+    asked.press("2", enter, down, down, space, down, down, enter, down, enter);
     assert.match(asked.seen(), /cannot be saved there/);
     assert.deepEqual(asked.responses, []);
   });
 
   test("B6: a rule is on one row, and no character of it hides", () => {
     const asked = opened(push({ suggestions: [suggestion("Bash(a\n  ✓ Allow\u202e)", "session")] }));
-    asked.press("3", enter);
+    asked.press("2", enter);
     assert.match(asked.seen(), /\[x\] Bash\(a‹U\+000A› {2}✓ Allow‹U\+202E›\)\n/);
   });
 
@@ -329,7 +234,7 @@ suite("a permission", () => {
       "│ sh\n  ▸ asks: no rule",
       "The agent says (not verified):\n│ List files",
       "26 characters, 2 lines",
-      "1 y Allow once",
+      "1 Allow once",
     ].map((part) => seen.indexOf(part));
     assert.ok(
       order.every((at, n) => at > (order[n - 1] ?? -1)),
@@ -361,37 +266,33 @@ suite("a permission", () => {
     assert.match(painted, /\x1b\[32m8 \+ \x1b\[39m\x1b\[32mnew\x1b\[39m\x1b\[7m‹U\+001B›\x1b\[27m/);
   });
 
-  test("B2: it cannot be allowed before all of it was on the screen, and says how much is left; no is always free", () => {
-    const long = Array.from({ length: 100 }, (_, n) => `echo ${n}`).join("\n");
+  test("B2: it cannot be allowed before its end was on the screen, and says so; no is always free", () => {
+    const long = Array.from({ length: 5_000 }, (_, n) => `echo ${n}`).join("\n");
     const asked = opened(permission("Bash", { command: long }), { rows: 24 });
-    const left = () => Number(/(\d+) lines? not shown yet/.exec(asked.seen())?.[1] ?? 0);
-    assert.match(asked.seen(), /rows 1–\d+ of 10\d[^]*not shown yet[^]*1 y Allow once \(locked\)/);
-    const first = left();
-    asked.press(tmuxEnd);
-    assert.ok(left() > 0 && left() < first, "the end alone proves nothing of the middle");
+    assert.match(
+      asked.seen(),
+      /rows 1–\d+ of 500\d[^]*Scroll to the end \(End\) to allow this[^]*Allow once \(locked\)/,
+    );
     asked.press(tab);
-    for (const choice of ["1", "3", "4", "6"]) asked.press(choice, enter, enter, esc);
+    for (const choice of ["1", "2", "5", "6"]) asked.press(choice, enter, enter);
     assert.deepEqual(asked.responses, []);
-    asked.panel.focused = true;
-    asked.letter("y");
+    assert.match(asked.seen(), /Scroll to the end \(End\) to allow this/);
+    asked.press(pageDown, pageDown, pageDown, "1", enter);
     assert.deepEqual(asked.responses, []);
-    asked.press(keys.home);
-    for (let n = 0; n < 40 && left() > 0; n++) asked.press(pageDown);
-    assert.equal(left(), 0);
-    assert.match(asked.seen(), /1 y Allow once\n/);
-    asked.letter("y");
-    assert.deepEqual(asked.responses, [], "longer than the panel: y points, Enter gives");
-    asked.press(enter);
+    asked.press(tmuxEnd);
+    assert.match(asked.seen(), /no rule covers it\n[^]*1 Allow once\n/);
+    assert.doesNotMatch(asked.seen(), /Scroll to the end/);
+    asked.press(keys.home, "1", enter);
     assert.equal(asked.only()?.type, "granted");
     const other = opened(permission("Bash", { command: long }), { rows: 24 });
-    other.press("2", enter);
+    other.press("3", enter);
     assert.equal(other.only()?.type, "denied");
   });
 
   test("what is said about it may go on below: only what will run must have been seen", () => {
     const why = Array.from({ length: 50 }, (_, n) => `reason ${n}`).join("\n");
     const asked = opened(permission("Bash", { command: "ls" }, { why: said(why) }), { rows: 20 });
-    assert.match(asked.seen(), /│ ls\n[^]*rows 1–\d+ of 53[^]*1 y Allow once\n/);
+    assert.match(asked.seen(), /│ ls\n[^]*rows 1–\d+ of 53[^]*1 Allow once\n/);
     asked.press("1", enter);
     assert.equal(asked.only()?.type, "granted");
   });
@@ -425,16 +326,12 @@ test("? asks about the request: it stays open, the reply stands above the choice
   for (const request of [permission("Bash", { command: "make" }), questions(colour)]) {
     told = undefined;
     const panel = opened(request, { inquiry: () => told });
-    assert.match(panel.seen(), /\? ask about it|5 \? Ask about it/i);
+    assert.match(panel.seen(), /\? ask about it/);
     panel.press("?");
-    panel.wait(400);
     assert.match(panel.seen(), /Ask about it; the request stays open:/);
-    panel.wait(400);
     panel.press("y", "1", "\x1b"); // Esc leaves the question, and keeps it
     assert.deepEqual([panel.responses, panel.inquiries, panel.collapsed()], [[], [], 0]);
-    panel.press("？");
-    panel.wait(400);
-    panel.press("?", "\r");
+    panel.press("？", "?", "\r");
     assert.deepEqual([panel.responses, panel.inquiries], [[], ["y1?"]]);
     const made = { requestId: request.id, inquiry: "q", text: "为什么？", by: "Ada", surface: "feishu" };
     told = { made };
@@ -454,9 +351,7 @@ test("? asks about the request: it stays open, the reply stands above the choice
     };
     assert.match(panel.seen(), /The agent replies \(\$0\.5000\):[^]*line 0[^]*line 7/);
     assert.doesNotMatch(panel.seen(), /line 8|\x1b/);
-    panel.press("?");
-    panel.wait(400);
-    panel.press("\r");
+    panel.press("?", "\r");
     assert.match(panel.seen(), /Nothing to send/);
     assert.deepEqual(panel.inquiries, ["y1?"]);
   }

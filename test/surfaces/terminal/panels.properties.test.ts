@@ -21,14 +21,14 @@ const bash = permission(
   },
 );
 const { enter, up, down, paste, ...others } = keys;
-const harmless = [...Object.values(others).filter((key) => typeof key === "string"), "a", "e", "n", "好", "\x03"];
+const harmless = [...Object.values(others).filter((key) => typeof key === "string"), "a", "e", "y", "n", "好", "\x03"];
 const moving = [up, down, "1", "2", "3", "4", "5", "6", "7", "１"];
 const pastes = ["1\r", "y\n", "是"].map(paste);
 
 const pressed = (...among: string[]) =>
   fc.array(fc.record({ key: fc.constantFrom(...among), wait: fc.constantFrom(0, 250, 400) }), { maxLength: 40 });
 
-test("no key but Enter answers anything, and a letter with silence after it", () => {
+test("no key but Enter answers anything", () => {
   fc.assert(
     fc.property(
       fc.constantFrom<InputRequest>(bash, { ...bash, hard: true }, questions(colour, extras), text("Name?")),
@@ -75,7 +75,7 @@ test("whatever is pressed, a grant is what the screen pointed at when Enter came
         if (answered === 0 && asked.responses[0]?.type === "granted") {
           grants++;
           assert.equal(key, enter);
-          assert.match(before, /❯ (1 y Allow once|✓ Always allow with|✎ Allow, and tell the agent|✎ Edit the command)/);
+          assert.match(before, /❯ (1 Allow once|✓ Always allow with|✎ Allow, and tell the agent|✎ Edit the command)/);
         }
       }
       assert.ok(asked.responses.length <= 1);
@@ -99,49 +99,6 @@ test("typing without a pause when the panel comes up answers nothing, whatever i
     ),
     runs(100),
   );
-});
-
-/** Messages that begin with a letter of a panel, by somebody who pauses for up to 350 ms. */
-const message = fc.record({
-  first: fc.constantFrom("y", "n", "a", "e", "Y", "ｙ"),
-  rest: fc.array(fc.constantFrom("y", "e", "s", "n", "o", "a", " ", "?", "1", "2", "3", "4", "是", "的", ".", ","), {
-    minLength: 0,
-    maxLength: 24,
-  }),
-  gaps: fc.array(fc.integer({ min: 0, max: 350 }), { minLength: 30, maxLength: 30 }),
-  /** The key before which the panel opens, and how long before. */
-  opens: fc.nat({ max: 26 }),
-  before: fc.integer({ min: 0, max: 350 }),
-});
-
-test("ten thousand messages are typed into panels that open at any moment: none allows", () => {
-  let bursts = 0;
-  fc.assert(
-    fc.property(message, fc.boolean(), ({ first, rest, gaps, opens, before }, hard) => {
-      const typed = [first, ...rest, enter];
-      const at = Math.min(opens, typed.length - 1);
-      // What was typed before the panel was there went to the editor.
-      let lastTyped = -Infinity;
-      const asked = opened({ ...bash, hard }, { unarmed: true, typedAt: () => lastTyped });
-      if (at === 0) asked.wait(1_000); // it was there, and whoever types has not seen it
-      else {
-        lastTyped = asked.now() - Math.max(0, (gaps[at] ?? 0) - before);
-        asked.wait(Math.min(before, gaps[at] ?? 0));
-      }
-      for (const [n, key] of typed.slice(at).entries()) {
-        if (n > 0) asked.wait(gaps[at + n] ?? 0);
-        asked.panel.handleInput(key);
-      }
-      bursts += asked.early.length > 1 ? 1 : 0;
-      asked.wait(1_000);
-      assert.deepEqual(
-        asked.responses.filter(({ type }) => type === "granted"),
-        [],
-      );
-    }),
-    { numRuns: 10_000 },
-  );
-  assert.ok(bursts > 1_000, "most of them are seen to go to the editor");
 });
 
 // Characters that widths go wrong with: wide, narrow, joined, combined, turned around, invisible, and steering.

@@ -34,7 +34,7 @@ function onScreen(request: InputRequest, size: { cols: number; rows: number }) {
 suite("on a terminal", () => {
   test("a question: chosen, answered in Chinese, and the terminal's cursor is at the caret for the input method", async () => {
     using screen = onScreen(questions(colour, extras), { cols: 60, rows: 24 });
-    assert.match(await screen.seen(), /^── Question ─+\n\[Colour\]│ Extras │ Review/);
+    assert.match(await screen.seen(), /^── Question ─+\nWaits until somebody answers\.\n\[Colour\]│ Extras │ Review/);
     screen.press("2", down, down, down, "加", "上", "测试");
     assert.match(await screen.seen(), /Colour ✓ │\[Extras ✓\]/);
     const { row, col } = await screen.caret();
@@ -79,17 +79,12 @@ suite("on a terminal", () => {
     }
   });
 
-  test("a permission: all of it must be seen, then two keys allow it", async () => {
+  test("a permission: the end must be seen, then two keys allow it", async () => {
     const command = Array.from({ length: 80 }, (_, n) => `echo 第 ${n} 行`).join("\n");
     using screen = onScreen(permission("Bash", { command }), { cols: 40, rows: 24 });
     assert.match(await screen.seen(), /Allow once \(locked\)/);
     screen.press("1", enter, end);
-    assert.match(await screen.seen(), /echo 第 79 行[^]*lines not shown yet/);
-    for (let n = 0; n < 20; n++) {
-      screen.press(keys.pageUp);
-      await screen.seen();
-    }
-    assert.match(await screen.seen(), /❯ 1 y Allow once\n/);
+    assert.match(await screen.seen(), /echo 第 79 行[^]*❯ 1 Allow once\n/);
     assert.deepEqual(screen.responses, []);
     screen.press(enter);
     assert.deepEqual(screen.responses, [{ type: "granted", requestId: "s/t0/0/0/ask0" }]);
@@ -114,7 +109,7 @@ suite("on a terminal", () => {
       assert.equal(rows.filter((row) => row.startsWith("──")).length, 1, "one frame, ours");
       assert.deepEqual(
         rows.filter((row) => /❯/.test(row) && !/^[│┊]/.test(row)).map((row) => row.trimEnd()),
-        [cols === 20 ? "❯ 2 n No, and say" : "❯ 2 n No, and say why"],
+        ["❯ 3 No"],
         "one pointer, ours, and not at a yes",
       );
     });

@@ -203,7 +203,7 @@ suite("the screen", () => {
       "\x1b]0;Sage · waiting for you · ~\x07",
     ])
       assert.ok(raw.includes(sequence), JSON.stringify(sequence));
-    await at.answer("2", "\r");
+    await at.answer("3", "\r");
     await at.until("Done:");
     at.press("\x04");
     await at.surface.done;
@@ -266,7 +266,7 @@ suite("the screen", () => {
     await at.until(/lines 1–21 of 100 · Waiting for you/);
     at.press(" ", "q");
     await at.until("Run this command?");
-    await at.answer("2", "\r");
+    await at.answer("3", "\r");
     await at.until("End.");
   });
 

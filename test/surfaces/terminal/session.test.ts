@@ -26,6 +26,7 @@ suite("a session on a terminal", () => {
       "  First I look.",
       "  Then I ask.",
       "● Bash echo one; echo two > two.txt",
+      "  Answered by you",
       "  │ one",
       "  Now a question.",
       "Which colour? → Blue",
@@ -70,7 +71,7 @@ suite("a session on a terminal", () => {
     assert.deepEqual(await at.sage.open(), [...at.sage.store.pending(at.sage.session)]);
     at.press("\x12");
     await at.until("Permission needed");
-    await at.answer("2", "\r");
+    await at.answer("3", "\r");
     await at.until("End.");
     assert.equal((await at.until("refused")).includes("✗ Bash"), true);
   });
@@ -165,7 +166,7 @@ suite("a session on a terminal", () => {
     assert.match(shown, /● TodoWrite 1 of 3 done\n● Task look around/);
     assert.match(shown, /✗ Read [^\n]*\(invalid\)/);
     at.press("\x12");
-    await at.answer("2", "\r");
+    await at.answer("3", "\r");
     await at.until(/● TodoWrite 3 of 3 done\n\n {2}End\./);
     assert.doesNotMatch(await at.screen.text(), /step/);
   });

@@ -25,11 +25,11 @@ suite("the person at the terminal", () => {
       [[ctrlC("cancel")], "cancelling"],
       [[{ type: "stop", key: "escape", stop: "waits", at: 1 }], "waits"],
       [[ctrlC("interrupt"), { type: "stopped" }], "none"],
-      [[ctrlC("ask"), { type: "key", at: 0, text: false }], "none"],
+      [[ctrlC("ask"), { type: "key" }], "none"],
       [[ctrlC("clear")], "none"],
       [[ctrlC("shell")], "interrupting"],
-      [[ctrlC("cancel"), { type: "key", at: 0, text: false }], "cancelling"],
-      [[ctrlC("cancel"), { type: "stopped" }, ctrlC("ask"), { type: "key", at: 0, text: false }], "none"],
+      [[ctrlC("cancel"), { type: "key" }], "cancelling"],
+      [[ctrlC("cancel"), { type: "stopped" }, ctrlC("ask"), { type: "key" }], "none"],
     ];
     for (const [events, hint] of table) assert.equal(after(...events).hint, hint);
   });
@@ -42,11 +42,11 @@ suite("the person at the terminal", () => {
   });
 
   test("any other key between two Ctrl-C makes the second a first one", () => {
-    const typed = after(ctrlC("ask", 100), { type: "key", at: 0, text: false });
+    const typed = after(ctrlC("ask", 100), { type: "key" });
     assert.equal(isSecond(typed, 101), false);
     assert.equal(isSecond(next(typed, ctrlC("ask", 200)), 201), true);
     // The request that the person cancelled is gone by their own hand: what they type meanwhile counts.
-    const cancelled = after(ctrlC("cancel", 900), { type: "key", at: 0, text: false }, { type: "taken", at: 1_000 });
+    const cancelled = after(ctrlC("cancel", 900), { type: "key" }, { type: "taken", at: 1_000 });
     assert.equal(isSwallowed(cancelled, 1_001), false);
   });
 

@@ -94,9 +94,8 @@ type Laid = {
   scroll: number;
   /** Rows of a page. */
   page: number;
-  /** Rows of the body that are shown, and whether those are all that have to be seen. */
-  shown: number;
-  whole: boolean;
+  /** The last row that has to be seen is, or was passed. */
+  endShown: boolean;
 };
 
 type Room = {
@@ -137,8 +136,7 @@ export function lay({ head, body, must, choices, focus, notes, keys }: Sections,
     lines: [...top, ...middle, ...(all < rows ? [""] : []), ...chosen, ...bottom],
     scroll,
     page: Math.max(1, shown - 1),
-    shown,
-    whole: shown >= must,
+    endShown: scroll + shown >= must,
   };
 }
 

@@ -40,14 +40,9 @@ export function withInquiry<S>(
     start: { inner: model.start, writing: false, field: createField(), note: "" },
     press(state, key, context) {
       if (state.writing) return write(state, key, wording);
-      const ask = { state: { ...state, writing: true, note: "" } };
-      if (!model.writes(state.inner) && isQuestionMark(key)) return ask;
-      const step = model.press(state.inner, key, context);
-      return step.asks ? ask : inside(state, step);
+      if (!model.writes(state.inner) && isQuestionMark(key)) return { state: { ...state, writing: true, note: "" } };
+      return inside(state, model.press(state.inner, key, context));
     },
-    ...(model.isLetter && {
-      isLetter: ({ inner, writing }: Asking<S>, key: Key) => !writing && model.isLetter!(inner, key),
-    }),
     page: ({ inner }) => model.page(inner),
     reads: ({ inner }) => model.reads(inner),
     body: ({ inner }, draw) => model.body(inner, draw),
@@ -66,7 +61,7 @@ export function withInquiry<S>(
       const { keys } = wording;
       if (state.writing) return [keys.send, keys.back, keys.newline];
       const [first = "", ...others] = model.keys(state.inner, draw);
-      return model.writes(state.inner) || model.isLetter ? [first, ...others] : [first, ...others, keys.ask];
+      return model.writes(state.inner) ? [first, ...others] : [first, ...others, keys.ask];
     },
     writes: ({ writing, inner }) => writing || model.writes(inner),
     draft: ({ inner }) => model.draft(inner),

@@ -17,10 +17,6 @@ export type Step<S> = {
   respondAll?: AnswerAll;
   /** The mode that the session goes into once the response is recorded. */
   mode?: SessionMode;
-  /** The person wants to ask about it. */
-  asks?: true;
-  /** The request is refused, and the message of the person that waits is read. */
-  readNow?: true;
   /** The request stays open; the panel goes out of the way. */
   collapse?: true;
   /** The person seems to be typing to somebody else: wait for quiet. */
@@ -30,22 +26,14 @@ export type Step<S> = {
 /** `must`: so many rows of it have to be on the screen before anything is allowed; all of them where it says nothing. */
 export type Body = { lines: string[]; must?: number };
 
-/**
- * The person has seen everything that must be read (`seenEnd`), without having to scroll (`whole`), or all but so many rows. `twoKeys`:
- * they want no answer from one key.
- */
-export type Seen = { seenEnd: boolean; whole: boolean; left: number; twoKeys: boolean };
-
-/** A kind of panel: state, effect of keys, and drawing. All pure. */
+/** A kind of panel: state, effect of keys, and drawing. All pure. `seenEnd`: everything that must be read was shown. */
 export type Model<S> = {
   start: S;
   /** It could do harm, and looks so. */
   dangerous?: boolean;
   /** Size of a long one, for the title. */
   size?: { characters: number; lines: number };
-  press(state: S, key: Key, context: Seen): Step<S>;
-  /** This letter is a key now, and means nothing within a burst of typing. */
-  isLetter?(state: S, key: Key): boolean;
+  press(state: S, key: Key, context: { seenEnd: boolean }): Step<S>;
   /** The name of what the body shows; another one starts at its top. */
   page(state: S): string;
   /** The name of the text that has to be read before anything is allowed: another page may be more of the same, or something else. */
@@ -54,9 +42,13 @@ export type Model<S> = {
   body(state: S, draw: Draw): Body;
   /** Below the title. */
   tabs?(state: S, draw: Draw): string[];
-  choices(state: S, draw: Draw, context: Seen): { choices: string[]; focus: { from: number; to: number } };
+  choices(
+    state: S,
+    draw: Draw,
+    context: { seenEnd: boolean },
+  ): { choices: string[]; focus: { from: number; to: number } };
   /** Note about a mistake or a missing answer. */
-  note(state: S, context: Seen): string;
+  note(state: S, context: { seenEnd: boolean }): string;
   keys(state: S, draw: Draw): string[];
   /** The person is in a text: Home and End are its keys. */
   writes(state: S): boolean;

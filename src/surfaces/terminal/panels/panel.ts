@@ -1,20 +1,23 @@
 import type { InputResponse } from "../../../protocol/facts/answer.ts";
 import type { Inquired } from "../../../protocol/facts/inquiry.ts";
 import type { Draft, PermissionRequest } from "../../../protocol/facts/request.ts";
-import type { PendingRequest } from "../../../protocol/host/host.ts";
+import type { CommandReply, PendingRequest } from "../../../protocol/host/host.ts";
 import type { RulePreview } from "../../../protocol/host/past.ts";
 import type { SessionMode } from "../../../protocol/mode.ts";
 import type { Sender } from "../../../protocol/sender.ts";
 import type { Lang } from "../../../texts/language.ts";
-import { texts } from "../../../texts/shared/texts.ts";
+import { errorText } from "../../../texts/shared/error.ts";
+import { texts, type Texts } from "../../../texts/shared/texts.ts";
 import { panelTexts, type PanelTexts } from "../../../texts/surfaces/terminal-panels.ts";
+import { alikeTo } from "../../../view/request/alike.ts";
+import type { FollowedSession, OpenRequest } from "../../../view/session.ts";
 import type { Theme } from "../draw/theme.ts";
 import type { Component, Focusable } from "../draw/tui.ts";
 import type { Draw } from "../widgets/draw.ts";
-import { createGuard, createHeld, readKey, type Key, type Pressed } from "../widgets/key.ts";
+import { createGuard, readKey, type Key } from "../widgets/key.ts";
 import { headLines, keyLines, lay, noteLines, scrolled } from "./frame.ts";
 import { withInquiry } from "./inquiry.ts";
-import type { AnswerAll, Body, Model, Seen, Step } from "./model.ts";
+import type { AnswerAll, Body, Model, Step } from "./model.ts";
 import { permissionModel } from "./permission.ts";
 import { questionModel } from "./question.ts";
 import { textModel } from "./text.ts";
@@ -48,17 +51,8 @@ export type PanelOptions = {
   redraw(): void;
   /** Holds rules that would be kept together against the past, and against what is open; undefined until that is known, then `ready` is called. */
   tryRules?: ((rules: readonly string[], ready: () => void) => RulePreview | undefined) | undefined;
-  /** Takes what was typed to somebody else. `burst`: it began at the panel, else it is the sentence that the panel came into the middle of. */
-  early?(data: string, options: { burst: boolean }): void;
-  /** When text was typed in the editor last. */
-  typedAt?(): number;
-  /** No answer comes from one key. */
-  twoKeys?: boolean | undefined;
-  /** A message of the person waits, which can be read now. */
-  waits?(): boolean;
-  readNow?(): void;
-  /** Calls back later; returns how to call it off. */
-  later?(act: () => void, ms: number): () => void;
+  /** Takes what was typed to somebody else: the sentence that the panel came into the middle of. */
+  early?(data: string): void;
 };
 
 /** Panel for an open request; a component with focus. */
@@ -89,7 +83,6 @@ export function createPanel(options: PanelOptions): Panel {
             t: texts(options.lang),
             cwd: options.cwd,
             alike: () => options.alike?.() ?? [],
-            waits: () => options.waits?.() ?? false,
           }),
         ),
         wording,
@@ -101,13 +94,7 @@ export function createPanel(options: PanelOptions): Panel {
 
 const DRAFT_MS = 500;
 
-function afterwards(act: () => void, ms: number): () => void {
-  const timer = setTimeout(act, ms);
-  return () => clearTimeout(timer);
-}
-
-/** `typed`: a burst of typing went to the editor. */
-type Phase = { at: "open" | "typed" | "sent" } | { at: "refused"; message: string };
+type Phase = { at: "open" } | { at: "sent" } | { at: "refused"; message: string };
 
 function show<S>(options: PanelOptions, model: Model<S>, wording: PanelTexts): Panel {
   const { request } = options.pending;
@@ -115,34 +102,13 @@ function show<S>(options: PanelOptions, model: Model<S>, wording: PanelTexts): P
   let queue = options.queue;
   let focused = false;
   let phase: Phase = { at: "open" };
-  const guard = createGuard(options.now, options.typedAt);
-  let bursting = false;
+  const guard = createGuard(options.now);
   const paper = createPaper(options, model, wording);
   const keeper = createDraftKeeper(() => model.draft(state), options.saveDraft);
 
   /** Passes on text that the person was typing elsewhere. Keys that would send, leave or move there are dropped. */
   const early = (key: Key, data: string) => {
-    if (key.text !== undefined || key.name === "backspace") options.early?.(data, { burst: bursting });
-  };
-  const press = (key: Key, data: string) => {
-    const { readNow, rearm, ...step } = model.press(state, key, paper.seen(state));
-    state = step.state;
-    if (rearm) {
-      guard.arm(true);
-      early(key, data);
-    }
-    if (readNow) return send(() => options.readNow?.());
-    follow(step);
-  };
-  const held = createHeld(options.now, options.later ?? afterwards, ({ key, data }) => {
-    press(key, data);
-    options.redraw();
-  });
-  /** Everything since the letter was typed to somebody else. */
-  const burst = ({ key, data }: Pressed) => {
-    [bursting, phase] = [true, { at: "typed" }];
-    guard.arm(true);
-    early(key, data);
+    if (key.text !== undefined || key.name === "backspace") options.early?.(data);
   };
   const send = (respond: () => void) => {
     keeper.drop();
@@ -176,21 +142,18 @@ function show<S>(options: PanelOptions, model: Model<S>, wording: PanelTexts): P
     handleInput(data) {
       const key = readKey(data);
       if (!key) return;
-      held.settle();
-      const letter = held.take();
-      if (letter) burst(letter);
-      else if (guard.lets(key)) bursting = false;
-      else return early(key, data);
-      if (bursting) {
-        early(key, data);
-        return options.redraw();
-      }
+      if (!guard.lets(key)) return early(key, data);
       if (paper.scrolls(key.name, { writes: model.writes(state) })) return options.redraw();
       // A key that is held down moves, and decides nothing.
       if ((phase.at === "sent" && key.name !== "escape") || (key.repeat && key.name === "enter")) return;
-      if (phase.at === "refused" || phase.at === "typed") phase = { at: "open" };
-      if (model.isLetter?.(state, key) && !key.repeat) held.hold({ key, data });
-      else press(key, data);
+      const step = model.press(state, key, { seenEnd: paper.isRead(state) });
+      state = step.state;
+      if (phase.at === "refused") phase = { at: "open" };
+      if (step.rearm) {
+        guard.arm();
+        early(key, data);
+      }
+      follow(step);
       options.redraw();
     },
     refused(message) {
@@ -203,7 +166,6 @@ function show<S>(options: PanelOptions, model: Model<S>, wording: PanelTexts): P
       options.redraw();
     },
     dispose() {
-      held.take();
       if (phase.at !== "sent") keeper.keep();
       keeper.drop();
     },
@@ -217,23 +179,8 @@ function createPaper<S>(options: PanelOptions, model: Model<S>, wording: PanelTe
   const { theme, lang, tryRules } = options;
   let scroll = 0;
   let pageRows = 1;
-  /** Rows that were on the screen, by text and width; those of a text that was read are forgotten. */
-  const shown = new Map<string, Set<number>>();
   const read = new Set<string>();
-  let left = 0;
-  let whole = false;
-  const seen = (state: S): Seen => {
-    const seenEnd = read.has(model.reads(state));
-    return { seenEnd, whole, left: seenEnd ? 0 : left, twoKeys: options.twoKeys === true };
-  };
-  const note = (state: S, { from, to, must, width }: { from: number; to: number; must: number; width: number }) => {
-    const text = model.reads(state);
-    const rows = shown.get(`${text} ${width}`) ?? new Set();
-    shown.set(`${text} ${width}`, rows);
-    for (let row = from; row < Math.min(to, must); row++) rows.add(row);
-    left = must - rows.size;
-    if (left <= 0) read.add(text);
-  };
+  const isRead = (state: S) => read.has(model.reads(state));
   let drawn: { page: string; width: number; body: Body } | undefined;
 
   const invalidate = () => void (drawn = undefined);
@@ -249,17 +196,14 @@ function createPaper<S>(options: PanelOptions, model: Model<S>, wording: PanelTe
     return drawn.body;
   };
   const below = (state: S, phase: Phase, draw: Draw) => {
-    const known = seen(state);
-    const notes = noteLines(
-      noteIn(phase, wording) ?? model.note(state, known),
-      draw,
-      phase.at === "refused" ? theme.danger : theme.warn,
-    );
-    return { ...model.choices(state, draw, known), notes };
+    const seen = { seenEnd: isRead(state) };
+    const note = noteIn(phase, wording) ?? model.note(state, seen);
+    const notes = noteLines(note, draw, phase.at === "refused" ? theme.danger : theme.warn);
+    return { ...model.choices(state, draw, seen), notes };
   };
 
   return {
-    seen,
+    isRead,
     invalidate,
     /** True when the key scrolled the body. */
     scrolls(key: string, { writes }: { writes: boolean }): boolean {
@@ -282,10 +226,9 @@ function createPaper<S>(options: PanelOptions, model: Model<S>, wording: PanelTe
       const laid = lay({ ...sections, ...below(state, phase, draw) }, room);
       scroll = laid.scroll;
       pageRows = laid.page;
-      whole = laid.whole;
-      if (read.has(model.reads(state))) return laid.lines;
-      note(state, { from: laid.scroll, to: laid.scroll + laid.shown, must, width });
-      // Rows are on the screen that were not before: the choices say so.
+      if (!laid.endShown || isRead(state)) return laid.lines;
+      read.add(model.reads(state));
+      // The end is on the screen now: draw the choices again, unlocked.
       return lay({ ...sections, ...below(state, phase, draw) }, room).lines;
     },
   };
@@ -295,8 +238,6 @@ function noteIn(phase: Phase, wording: PanelTexts): string | undefined {
   switch (phase.at) {
     case "open":
       return undefined;
-    case "typed":
-      return wording.typed;
     case "sent":
       return wording.sending;
     case "refused":
@@ -325,5 +266,133 @@ function createDraftKeeper(current: () => Draft, save: (draft: Draft) => void) {
       drop();
       timer = setTimeout(keep, DRAFT_MS).unref();
     },
+  };
+}
+
+/** Shows the panel of the open request that the person should answer next. */
+export type Desk = {
+  /** Other requests are open than before, or something else of them has changed. */
+  settle(): void;
+  /** A request ended, here or elsewhere. */
+  ended(requestId: string): void;
+  /** The panel that has the keyboard. */
+  panel(): Panel | undefined;
+  /** Brings back what was put aside. */
+  reopen(): void;
+  /** While held no panel is shown, and the keyboard is the editor's. */
+  hold(on: boolean): void;
+  dispose(): void;
+};
+
+type DeskParts = {
+  t: Texts;
+  session: Pick<FollowedSession, "requests" | "send">;
+  /** The person at this terminal. */
+  sender: Sender;
+  createPanel(options: Omit<PanelOptions, "theme" | "lang" | "cwd" | "rows" | "now" | "redraw">): Panel;
+  /** The answer that was given chooses a mode as well. */
+  chooseMode(mode: SessionMode): void;
+  /** The keyboard is for this panel now, or for the editor. */
+  focus(panel: Panel | undefined): void;
+  /** The shown request was answered elsewhere, and no other took its place. */
+  taken(): void;
+};
+
+export function createDesk({ t, session, sender, createPanel, chooseMode, focus, taken }: DeskParts): Desk {
+  let panel: Panel | undefined;
+  let aside: string | undefined;
+  let held = false;
+  /** Requests that ended since none was open: the next of three is "2 of 3". */
+  let ended = 0;
+  const answering = new Set<string>();
+  /** Requests that the person here has approved and wants to see all the same. */
+  const again = new Set<string>();
+
+  const close = () => {
+    panel?.dispose();
+    panel = undefined;
+  };
+
+  /** Opens the panel that should be open now: for the first request that does not wait for somebody else, unless it was put aside. */
+  const settle = () => {
+    const isSigned = ({ request, approvals = [] }: OpenRequest) =>
+      approvals.some(({ by }) => by === sender.by) && !again.has(request.id);
+    const [first, ...others] = session.requests.filter((open) => !isSigned(open));
+    if (session.requests.length === 0) ended = 0;
+    const queue = { position: ended + 1, total: ended + 1 + others.length };
+    const wanted = first && first.request.id !== aside && !held ? first : undefined;
+    if (panel && panel.requestId === wanted?.request.id) return panel.update(queue);
+    close();
+    if (wanted) panel = show(wanted, queue);
+    focus(panel);
+  };
+
+  const show = (pending: OpenRequest, queue: PanelOptions["queue"]): Panel => {
+    const { request } = pending;
+    const { id } = request;
+    return createPanel({
+      pending,
+      queue,
+      respond: (response, mode) => void answer(id, response, mode),
+      alike: () =>
+        alikeTo(
+          request,
+          session.requests.map((open) => open.request),
+        ),
+      respondAll: (answered) => void answerAll(id, answered),
+      saveDraft: (draft) => void session.send({ type: "saveDraft", requestId: id, draft, ...sender }),
+      inquire: (text) => void ask(id, text),
+      inquiry: () => pending.inquiries.at(-1),
+      collapse() {
+        aside = id;
+        settle();
+      },
+    });
+  };
+
+  const answer = async (id: string, response: InputResponse, mode: SessionMode | undefined) => {
+    answering.add(id);
+    again.delete(id);
+    const reply: CommandReply<"respond"> = await session.send({ type: "respond", response, ...sender });
+    if (reply.ok && reply.resolution && mode !== undefined) chooseMode(mode);
+    // Somebody else may have been first: then the request is gone all the same, and the transcript says who.
+    if (!reply.ok && !reply.resolution && panel?.requestId === id) panel.refused(errorText(reply, t));
+    answering.delete(id);
+  };
+
+  const ask = async (id: string, text: string) => {
+    const reply = await session.send({ type: "inquire", requestId: id, text, ...sender });
+    if (!reply.ok && panel?.requestId === id) panel.refused(errorText(reply, t));
+  };
+
+  /** Requests that have ended are gone, and the transcript says how. */
+  const answerAll = async (id: string, { requestIds, answer: given }: AnswerAll) => {
+    for (const requestId of requestIds) answering.add(requestId);
+    const reply = await session.send({ type: "respondAll", requestIds, answer: given, ...sender });
+    const failed = reply.ok ? reply.results.find((each) => !each.ok && !each.resolution) : reply;
+    if (failed && !failed.ok && panel?.requestId === id) panel.refused(errorText(failed, t));
+    for (const requestId of requestIds) answering.delete(requestId);
+  };
+
+  return {
+    settle,
+    panel: () => panel,
+    ended(id) {
+      const elsewhere = panel?.requestId === id && !answering.has(id);
+      ended++;
+      settle();
+      if (elsewhere && !panel) taken();
+    },
+    hold(on) {
+      if (on === held) return;
+      held = on;
+      settle();
+    },
+    reopen() {
+      aside = undefined;
+      for (const { request } of session.requests) again.add(request.id);
+      settle();
+    },
+    dispose: close,
   };
 }

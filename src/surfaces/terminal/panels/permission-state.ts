@@ -8,7 +8,7 @@ import {
   mayComment,
   mayEdit,
   placesFor,
-  type PanelChoice,
+  type Choice,
 } from "../../../view/request/choices.ts";
 import { dangersOf } from "../../../view/request/danger.ts";
 import { neededOf, type Offer } from "../../../view/request/describe.ts";
@@ -18,8 +18,6 @@ export type PermissionState = {
   stage: "choices" | "reason" | "comment" | "edit" | "always" | "unask" | "together";
   /** Requests that one answer may be meant for, this one included; while they are listed, those that are in the list. */
   alike: readonly PermissionRequest[];
-  /** A message of the person waits to be read. */
-  waits: boolean;
   /** In that list: yes or no to all. None at first. */
   all: "granted" | "denied" | undefined;
   /** None at first: no key alone allows anything. */
@@ -52,7 +50,6 @@ export function begin(request: PermissionRequest, draft: Draft = {}): Permission
   const start: PermissionState = {
     stage: "choices",
     alike: [],
-    waits: false,
     all: undefined,
     row: undefined,
     more: false,
@@ -77,7 +74,7 @@ export function begin(request: PermissionRequest, draft: Draft = {}): Permission
 export function permissionDraft(
   request: PermissionRequest,
   { reason, comment, edit }: PermissionState,
-): Draft & Partial<Record<PanelChoice, string>> {
+): Draft & Partial<Record<Choice, string>> {
   return {
     ...(!isBlank(reason) && { reason: reason.text }),
     ...(!isBlank(comment) && { comment: comment.text }),
@@ -86,29 +83,32 @@ export function permissionDraft(
 }
 
 /** The choices that people take; the others on demand, or where one of them is half written. */
-export function offeredChoices(request: PermissionRequest, state: PermissionState): PanelChoice[] {
+export function offeredChoices(request: PermissionRequest, state: PermissionState): Choice[] {
   const written = permissionDraft(request, state);
-  const isPlan = request.tool === PLAN_TOOL;
-  const offered: Partial<Record<PanelChoice, boolean>> = {
-    always: !request.hard,
-    edit: mayEdit(request),
-    acceptEdits: isPlan || mayAcceptEdits(request),
-    unask: !isPlan && ruleInTheWay(request) !== undefined,
-    outside: !isPlan && request.mayLeave === true,
-    comment: mayComment(request) && (state.more || written.comment !== undefined),
-    stop: state.more,
-    now: state.waits,
-    // Last, whatever else is shown: others come and go while somebody is about to press a key.
-    together: state.alike.length > 1,
-  };
-  const inOrder = isPlan ? order.with(order.indexOf("always"), "acceptEdits") : order;
-  return [...new Set(inOrder)].filter((choice) => offered[choice] ?? true);
+  const others = (["reason", "edit", "comment", "stop"] as const).filter(
+    (choice) =>
+      (choice !== "edit" || mayEdit(request)) &&
+      (choice !== "comment" || mayComment(request)) &&
+      (state.more || written[choice] !== undefined),
+  );
+  if (request.tool === PLAN_TOOL)
+    return ["once", "acceptEdits", "reason", ...others.filter((choice) => choice !== "reason")];
+  const edits = mayAcceptEdits(request) ? (["acceptEdits"] as const) : [];
+  const leaves = request.mayLeave ? (["outside"] as const) : [];
+  const unask = ruleInTheWay(request) ? (["unask"] as const) : [];
+  // Last, whatever else is shown: others come and go while somebody is about to press a key.
+  const together = state.alike.length > 1 ? (["together"] as const) : [];
+  return [
+    "once",
+    ...edits,
+    ...(request.hard ? [] : (["always"] as const)),
+    ...unask,
+    ...leaves,
+    "no",
+    ...others,
+    ...together,
+  ];
 }
-
-const order: readonly PanelChoice[] = [
-  ...(["once", "no", "always", "edit", "ask"] as const),
-  ...(["acceptEdits", "unask", "outside", "comment", "stop", "now", "together"] as const),
-];
 
 export function alwaysRows(request: PermissionRequest): AlwaysRow[] {
   const offers = rulesFor(request);

@@ -2,7 +2,7 @@ import { oneLine, visible } from "../../../base/visible.ts";
 import type { PermissionRequest } from "../../../protocol/facts/request.ts";
 import { PLAN_TOOL } from "../../../protocol/mode.ts";
 import { ruleInTheWay } from "../../../view/request/answering.ts";
-import { allows, chosenRules, keysOf, textField } from "../../../view/request/choices.ts";
+import { allows, chosenRules, textField } from "../../../view/request/choices.ts";
 import type { Block, Description } from "../../../view/request/describe.ts";
 import { destinationName, originLines } from "../../../view/request/origin.ts";
 import type { RuleGrant } from "../../../protocol/facts/answer.ts";
@@ -12,7 +12,7 @@ import { marginedMarkdown } from "../draw/markdown.ts";
 import { clipped } from "../draw/rows.ts";
 import { choiceRows, margined, own, unbroken, type Draw, type Row } from "../widgets/draw.ts";
 import { agentLines } from "./frame.ts";
-import type { Body, Seen } from "./model.ts";
+import type { Body } from "./model.ts";
 import type { AlwaysRow, PermissionState } from "./permission-state.ts";
 import { alwaysRows, offeredChoices, permissionDraft } from "./permission-state.ts";
 
@@ -158,28 +158,27 @@ function wordLines({ words }: Description, draw: Draw): string[] {
 export function permissionChoices(
   request: PermissionRequest,
   state: PermissionState,
-  { draw, seen: { seenEnd, left } }: { draw: Draw; seen: Seen },
+  { draw, seenEnd }: { draw: Draw; seenEnd: boolean },
 ) {
   const { wording, theme } = draw;
   switch (state.stage) {
     case "choices": {
       const written = permissionDraft(request, state);
-      const rows = keysOf(offeredChoices(request, state), request).map(({ choice, digit, letter }): Row => {
+      const rows = offeredChoices(request, state).map((choice, n): Row => {
         const locked = allows(choice) && !seenEnd;
-        const text = written[choice === "no" ? "reason" : choice];
         const label =
           choice === "together"
             ? wording.together(state.alike.length)
-            : (request.tool === PLAN_TOOL ? wording.planChoices : wording.choices)[choice === "no" ? "reason" : choice];
+            : (request.tool === PLAN_TOOL ? wording.planChoices : wording.choices)[choice];
         return {
-          sign: letter === "" ? `${digit}` : `${digit} ${letter}`,
+          sign: `${n + 1}`,
           label: locked ? wording.lockedChoice(label) : label,
-          more: text === undefined ? undefined : clipped(`✎ ${oneLine(text)}`, draw.width - 6),
+          more: written[choice] === undefined ? undefined : clipped(`✎ ${oneLine(written[choice])}`, draw.width - 6),
           paint: locked ? theme.dim : plain,
         };
       });
       const { choices, focus } = choiceRows(rows, state.row, draw);
-      const title = seenEnd ? [] : own(wording.lockedLeft(left), draw, { paint: theme.warn });
+      const title = seenEnd ? [] : own(wording.locked, draw, { paint: theme.warn });
       return { choices: [...title, ...choices], focus: moved(focus, state.row === undefined ? 0 : title.length) };
     }
     case "always":

@@ -6,21 +6,12 @@ import { thrownText } from "../../../texts/shared/error.ts";
 import type { Texts } from "../../../texts/shared/texts.ts";
 import type { PanelTexts } from "../../../texts/surfaces/terminal-panels.ts";
 import { carriedLines, withoutAsking } from "../../../view/request/answering.ts";
-import {
-  allows,
-  chosenRules,
-  fitsPlace,
-  inputFrom,
-  keysOf,
-  letterOf,
-  type PanelChoice,
-} from "../../../view/request/choices.ts";
+import { allows, chosenRules, fitsPlace, inputFrom, type Choice } from "../../../view/request/choices.ts";
 import { consentLines } from "../../../view/request/consent.ts";
-import { dangersOf } from "../../../view/request/danger.ts";
 import { describeRequest, isLong } from "../../../view/request/describe.ts";
 import { createField, edit, isBlank } from "../widgets/field.ts";
 import { digitOf, type Key } from "../widgets/key.ts";
-import type { Model, Seen, Step } from "./model.ts";
+import type { Model, Step } from "./model.ts";
 import { alwaysRows, begin, offeredChoices, permissionDraft, type PermissionState } from "./permission-state.ts";
 import { permissionBody, permissionChoices, permissionKeys, togetherBody } from "./permission-view.ts";
 
@@ -29,28 +20,19 @@ export function permissionModel(
   {
     cwd,
     alike,
-    waits,
     ...words
-  }: {
-    wording: PanelTexts;
-    t: Texts;
-    cwd: string | undefined;
-    alike(): readonly PermissionRequest[];
-    waits(): boolean;
-  },
+  }: { wording: PanelTexts; t: Texts; cwd: string | undefined; alike(): readonly PermissionRequest[] },
 ): Model<PermissionState> {
   const { request, draft, carried } = pending;
   const asked = request as PermissionRequest;
   const description = describeRequest(asked, { cwd });
   /** A list that is being read stays as it is. */
-  const known = (state: PermissionState) =>
-    state.stage === "together" ? state : { ...state, alike: alike(), waits: waits() };
+  const known = (state: PermissionState) => (state.stage === "together" ? state : { ...state, alike: alike() });
   return {
     start: begin(asked, draft),
     dangerous: description.dangers.length > 0,
     ...(isLong(description) && { size: description }),
-    press: (state, key, seen) => press({ asked, seen, ...words }, { ...known(state), note: "" }, key),
-    isLetter: ({ stage }, key) => stage === "choices" && letterIn(key) !== "",
+    press: (state, key, { seenEnd }) => press({ asked, seenEnd, ...words }, { ...known(state), note: "" }, key),
     page: ({ stage, more }) => (stage === "together" ? stage : more ? "more" : ""),
     reads: ({ stage }) => (stage === "together" ? stage : ""),
     body: (state, draw) =>
@@ -64,7 +46,7 @@ export function permissionModel(
             // Others approve it while it is shown.
             ...consentLines(asked, pending.approvals, words.t),
           ]),
-    choices: (state, draw, seen) => permissionChoices(asked, known(state), { draw, seen }),
+    choices: (state, draw, { seenEnd }) => permissionChoices(asked, known(state), { draw, seenEnd }),
     note: ({ note }, { seenEnd }) => (seenEnd && note === words.wording.locked ? "" : note),
     keys: (state, draw) => permissionKeys(asked, state, draw),
     writes: ({ stage, always }) =>
@@ -73,7 +55,7 @@ export function permissionModel(
   };
 }
 
-type Context = { asked: PermissionRequest; seen: Seen; wording: PanelTexts; t: Texts };
+type Context = { asked: PermissionRequest; seenEnd: boolean; wording: PanelTexts; t: Texts };
 type State = PermissionState;
 
 function press(context: Context, state: State, key: Key): Step<State> {
@@ -90,20 +72,14 @@ function press(context: Context, state: State, key: Key): Step<State> {
   }
 }
 
-/** A number or an arrow goes to a choice, and Enter makes it. Of the letters `y` alone may answer, and only where nothing is at stake. */
+/** A number or an arrow only goes to a choice, and Enter alone makes it: a stray key cannot allow anything. */
 function choosing(context: Context, state: State, key: Key): Step<State> {
   const { asked, wording } = context;
   const choices = offeredChoices(asked, state);
   const { row } = state;
-  const to = (n: number, note = ""): Step<State> => ({
-    state: { ...state, row: (n + choices.length) % choices.length, note },
-  });
-  const [pressed, pressedDigit] = [letterIn(key), digitOf(key)];
-  const n = keysOf(choices, asked).findIndex(({ letter, digit }) =>
-    pressed === "" ? digit === pressedDigit : letter === pressed,
-  );
-  const choice = choices[n];
-  if (choice) return pressed === "" ? to(n) : byLetter(context, to(n).state, choice);
+  const to = (n: number): Step<State> => ({ state: { ...state, row: (n + choices.length) % choices.length } });
+  const digit = digitOf(key);
+  if (digit !== undefined && digit <= choices.length) return to(digit - 1);
   switch (key.name) {
     case "up":
       return to((row ?? choices.length) - 1);
@@ -114,40 +90,13 @@ function choosing(context: Context, state: State, key: Key): Step<State> {
     case "shift+tab":
       return choices.includes("acceptEdits") ? to(choices.indexOf("acceptEdits")) : { state };
     case "enter": {
-      const chosen = row === undefined ? undefined : choices[row];
-      return chosen ? choose(context, state, chosen) : { state: { ...state, note: wording.chooseFirst } };
+      const choice = row === undefined ? undefined : choices[row];
+      return choice ? choose(context, state, choice) : { state: { ...state, note: wording.chooseFirst } };
     }
     default:
-      if (pressed !== "" || pressedDigit !== undefined) return { state: { ...state, note: wording.notOffered } };
       // Somebody who types in the middle of a sentence has not read this.
       return key.text ? { state: { ...begin(asked), ...kept(state), note: wording.notTyped }, rearm: true } : { state };
   }
-}
-
-function letterIn({ name, text = "" }: Key): string {
-  return name === "paste" ? "" : letterOf(text);
-}
-
-/** The choice is pointed at already: what else its letter does. */
-function byLetter(context: Context, state: State, choice: PanelChoice): Step<State> {
-  const { asked, seen, wording } = context;
-  switch (choice) {
-    case "once":
-    case "acceptEdits":
-      if (choice === "once" && isPlain(context, state)) return choose(context, state, choice);
-      return { state: { ...state, note: seen.seenEnd ? wording.armed : "" } };
-    case "no":
-      return { state: { ...state, stage: "reason" } };
-    default:
-      return choose({ asked, seen: { ...seen, seenEnd: true }, wording, t: context.t }, state, choice); // it opens its stage
-  }
-}
-
-/** A single key may allow it: nothing is dangerous, hard, edited, for two people or to be signed, and all of it is on the screen. */
-function isPlain({ asked, seen }: Context, state: State): boolean {
-  const { hard, consent, signed } = asked;
-  const careful = hard || signed === true || consent !== undefined || dangersOf(asked).length > 0;
-  return !careful && !seen.twoKeys && seen.seenEnd && seen.whole && permissionDraft(asked, state).edit === undefined;
 }
 
 /** The person stays at the choice they were at. */
@@ -163,9 +112,9 @@ function kept({ reason, comment, edit: edited, always, more }: State): Partial<S
   return { reason, comment, edit: edited, always, more };
 }
 
-function choose({ asked, seen, wording }: Context, state: State, choice: PanelChoice): Step<State> {
+function choose({ asked, seenEnd, wording }: Context, state: State, choice: Choice): Step<State> {
   const requestId = asked.id;
-  if (allows(choice) && !seen.seenEnd) return { state: { ...state, note: wording.locked } };
+  if (allows(choice) && !seenEnd) return { state: { ...state, note: wording.locked } };
   switch (choice) {
     case "once":
       return { state, respond: { type: "granted", requestId } };
@@ -179,14 +128,11 @@ function choose({ asked, seen, wording }: Context, state: State, choice: PanelCh
       return { state, respond: { type: "denied", requestId } };
     case "stop":
       return { state, respond: { type: "cancelled", requestId } };
-    case "ask":
-      return { state, asks: true };
-    case "now":
-      return { state, readNow: true };
     case "together":
       return { state: { ...state, stage: choice, all: undefined } };
     case "always":
     case "unask":
+    case "reason":
     case "edit":
     case "comment":
       return { state: { ...state, stage: choice } };
@@ -196,7 +142,7 @@ function choose({ asked, seen, wording }: Context, state: State, choice: PanelCh
 }
 
 /** Answers the whole list, once its end was on the screen. */
-function answeringAll({ seen, wording }: Context, state: State, key: Key): Step<State> {
+function answeringAll({ seenEnd, wording }: Context, state: State, key: Key): Step<State> {
   const { all, alike } = state;
   const to = (answer: State["all"]): Step<State> => ({ state: { ...state, all: answer } });
   switch (key.name) {
@@ -205,12 +151,11 @@ function answeringAll({ seen, wording }: Context, state: State, key: Key): Step<
       return to(all === "granted" ? "denied" : "granted");
     case "enter":
       if (all === undefined) return { state: { ...state, note: wording.chooseFirst } };
-      if (!seen.seenEnd) return { state: { ...state, note: wording.locked } };
+      if (!seenEnd) return { state: { ...state, note: wording.locked } };
       return { state, respondAll: { requestIds: alike.map(({ id }) => id), answer: { type: all } } };
     default: {
-      const [letter, digit] = [letterIn(key), digitOf(key)];
-      if (letter === "y" || digit === 1) return to("granted");
-      return letter === "n" || digit === 2 ? to("denied") : { state };
+      const digit = digitOf(key);
+      return digit === 1 ? to("granted") : digit === 2 ? to("denied") : { state };
     }
   }
 }
@@ -225,19 +170,17 @@ function writing(
   const field = state[stage];
   if (key.name !== "enter") return { state: { ...state, [stage]: edit(field, key) ?? field } };
   if (stage === "unask") return { state, respond: withoutAsking(asked, field.text) };
+  if (isBlank(field)) return { state: { ...state, stage: "choices", note: wording.empty } };
   const requestId = asked.id;
   const text = field.text.trim();
-  if (stage === "reason")
-    return { state, respond: { type: "denied", requestId, ...(text !== "" && { reason: text }) } };
-  if (isBlank(field)) return { state: { ...state, stage: "choices", note: wording.empty } };
+  if (stage === "reason") return { state, respond: { type: "denied", requestId, reason: text } };
   if (stage === "comment") return { state, respond: { type: "granted", requestId, comment: text } };
-  if (!context.seen.seenEnd) return { state: { ...state, note: wording.locked } };
   const response = edited(context, field.text);
   return typeof response === "string" ? { state: { ...state, note: response } } : { state, respond: response };
 }
 
 /** The grant with the new input, or why it is none. */
-function edited({ asked, wording, t }: Pick<Context, "asked" | "wording" | "t">, text: string): InputResponse | string {
+function edited({ asked, wording, t }: Context, text: string): InputResponse | string {
   const found = inputFrom(asked, text);
   if ("input" in found) return { type: "granted", requestId: asked.id, input: found.input };
   switch (found.problem) {
@@ -252,7 +195,7 @@ function edited({ asked, wording, t }: Pick<Context, "asked" | "wording" | "t">,
   }
 }
 
-function keeping({ asked, seen, wording }: Context, state: State, key: Key): Step<State> {
+function keeping({ asked, wording }: Context, state: State, key: Key): Step<State> {
   const { always } = state;
   const rows = alwaysRows(asked);
   const row = rows[always.row];
@@ -280,7 +223,6 @@ function keeping({ asked, seen, wording }: Context, state: State, key: Key): Ste
   }
   if (row?.type !== "keep" || key.name !== "enter") return { state };
   const rules = chosenRules(asked, { ...always, own: always.own.text });
-  if (!seen.seenEnd) return next({}, wording.locked);
   if (rules.length === 0) return next({}, wording.noRuleChosen);
   if (!fitsPlace(asked, always)) return next({}, wording.placeGone);
   return { state, respond: { type: "granted", requestId: asked.id, rules } };

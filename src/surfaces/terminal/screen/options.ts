@@ -68,8 +68,6 @@ export type TerminalOptions = {
   /** Folder in which the library logs its own errors. */
   logDirectory: string;
   theme?: ThemeSetting;
-  /** No request is answered by one key. */
-  twoKeys?: boolean;
   /** Keys of the editor. */
   editor?: "default" | "vim";
   /** Folder and branch, as the foot names them. */

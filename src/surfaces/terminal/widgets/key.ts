@@ -40,63 +40,25 @@ function clean(text: string): string {
 
 /** Pause without keys after which a panel takes them: text meant for the editor must not answer a request. */
 const QUIET_MS = 300;
-/** The same after text that was typed elsewhere, and after a letter that is to be a key. */
-export const LETTER_MS = 400;
 
-/** Drops keys that were not meant for a panel. `arm` is called when the panel has just opened or changed. `typedAt`: when text was typed elsewhere last. */
-export function createGuard(now: () => number, typedAt: () => number = () => -Infinity) {
+/** Drops keys that were not meant for a panel. `arm` is called when the panel has just opened or changed. */
+export function createGuard(now: () => number) {
   let quietSince = now();
-  /** Keys were dropped since the panel took any: whoever types goes on for a while. */
-  let typing = false;
   /** A key that was held down when the panel came up is not meant for it. */
   let fresh = false;
-  const isQuiet = (): boolean => {
-    const elsewhere = now() - typedAt();
-    if (elsewhere >= 0 && elsewhere < LETTER_MS) return false;
-    return now() - quietSince >= (typing ? LETTER_MS : QUIET_MS);
-  };
   return {
-    /** `typed`: by somebody who is typing to somebody else. */
-    arm(typed = false): void {
+    arm(): void {
       quietSince = now();
-      typing = typed;
       fresh = false;
     },
     lets(key: Key): boolean {
-      if (!isQuiet()) {
+      if (now() - quietSince < QUIET_MS) {
         quietSince = now(); // also when the clock was set back
-        typing ||= key.text !== undefined;
         return false;
       }
       if (key.repeat && !fresh) return false;
-      [fresh, typing] = [true, false];
+      fresh = true;
       return true;
     },
-  };
-}
-
-/** A key and the bytes it came as. */
-export type Pressed = { key: Key; data: string };
-
-/** A letter that is a key once silence has followed it. `later` calls back, and returns how to call that off. */
-export function createHeld(
-  now: () => number,
-  later: (act: () => void, ms: number) => () => void,
-  act: (pressed: Pressed) => void,
-) {
-  let held: (Pressed & { at: number; callOff(): void }) | undefined;
-  const take = (): Pressed | undefined => {
-    const taken = held;
-    taken?.callOff();
-    held = undefined;
-    return taken;
-  };
-  const settle = () => {
-    if (held && now() - held.at >= LETTER_MS) act(take()!);
-  };
-  return {
-    hold: (pressed: Pressed) => void (held = { ...pressed, at: now(), callOff: later(settle, LETTER_MS) }),
-    settle,
-    take,
   };
 }
