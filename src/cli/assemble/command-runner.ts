@@ -7,7 +7,7 @@ import { createCommandRunner, type CommandRunner } from "../../tools/process/com
 const SOON_MS = 60_000;
 const DAY_MS = 24 * 3_600_000;
 
-/** Where somebody sits: a command that runs this long gets a keeper, and ends when Sage is closed. */
+/** In a terminal, a command that runs this long gets a keeper; closing Sage ends it. */
 const ATTENDED = { afterMs: 200, endsOnLeaving: true };
 
 /** The runner of this home: its commands outlive a killed Sage, and without `attended` one that leaves. Undefined on systems without spawners to keep them. */

@@ -28,7 +28,7 @@ function readLines(path: string): Fields[] {
     .flatMap((line) => (line === "" ? [] : [fields(attempt(() => JSON.parse(line) as unknown))]));
 }
 
-/** Where to resume, if another call's result behind the kept call would make the turn look cut off and lose that result. */
+/** The message to resume at, if another call's result behind the kept call would make the turn look cut off and lose that result. */
 export function markerIn(transcript: Transcript | undefined): string | undefined {
   const [lines = []] = transcript ?? [];
   const at = lines.findLastIndex(({ attachment }) => fields(attachment)["type"] === "hook_deferred_tool");

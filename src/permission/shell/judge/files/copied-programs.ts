@@ -6,7 +6,7 @@ import type { RuleBook } from "../../../rules/book.ts";
 import { baseName } from "../../../text/tokens.ts";
 import type { PossibleCommand } from "../../suspect/possible.ts";
 
-/** Where a program may lie; `searched`: folders that the line puts on the search path. */
+/** Folders in which a program may lie; `searched` are those that the line puts on the search path. */
 export type Places = { bases: readonly string[]; searched: readonly string[] };
 
 /** Programs that rules are against, of which this file is a link or a copy. */
